@@ -1,0 +1,6 @@
+# Debian 12's packages are found first and need no network. Elsewhere point CMAKE_PREFIX_PATH at an installation.
+find_package(Threads REQUIRED)
+find_package(nlohmann_json 3.10 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_path(KVPLAN_RAPIDJSON_INCLUDE_DIR rapidjson/reader.h REQUIRED)

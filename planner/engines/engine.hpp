@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/plan.hpp"
+#include "planner/scenario.hpp"
+
+namespace kvplan {
+
+class Diagnostics;
+
+/// One rule of an engine as `kvplan engines show` and docs/engines.md print it.
+struct EngineRule {
+    std::string_view id;         // "sglang.mem_fraction_default"
+    std::string_view since;      // "2025-09-29 (v0.5.3)"
+    std::string_view file;       // the engine's source file
+    std::string_view note;       // what it says, in our words
+};
+
+/// How weights lie on the ranks: the answers that differ between engines, versions and flags.
+struct WeightRules {
+    std::int64_t attention_tp = 1;          // group that splits attention
+    std::int64_t dense_tp = 1;              // group that splits dense MLPs
+    std::int64_t moe_tp = 1, ep = 1;        // routed experts: over ep, then inside by moe_tp
+    std::int64_t shared_tp = 1;             // shared experts; 1: replicated
+    std::int64_t vocab_tp = 1, head_tp = 1; // embedding and lm_head
+    std::int64_t vision_tp = 1;
+    std::int64_t vocab_padding = 64;
+    std::int64_t redundant_experts = 0;
+    bool shared_experts_fused = false;      // the shared expert is one more routed expert
+    bool absorbed_latent_copies = true;     // MLA: w_kc and w_vc beside kv_b_proj
+    bool second_scale_copy = false;         // nvfp4: a swizzled copy of the scales
+    std::int64_t expert_padding = 1;        // local expert intermediate is padded to a multiple of this
+    bool draft_resident = false;            // MTP layers or a draft model are loaded
+    bool draft_shares_embeddings = true;
+    double overhead_low_gib = 0.0, overhead_high_gib = 0.0;  // allocator rounding and loader remains beyond the tensors
+};
+
+/// Layers first..first+count-1 of the model on each pipeline stage.
+struct StageLayers {
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+};
+
+struct PoolPlan {
+    GpuPlan gpu;
+    CapacityPlan capacity;
+};
+
+/// What an engine is asked. Each engine's folder answers with its own constants; nothing outside the registry asks
+/// which engine it is.
+class Engine {
+public:
+    Engine() = default;
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+    virtual ~Engine() = default;
+
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    /// "sglang 2026-08-22": the rule set that a version text selects.
+    [[nodiscard]] virtual std::string rule_set(const EngineOptions& options) const = 0;
+    /// Flags that the engine at this version would refuse, or that do not exist in it.
+    virtual void check(const Scenario& scenario, Diagnostics& diagnostics) const = 0;
+
+    [[nodiscard]] virtual std::vector<StageLayers> stages(const Scenario& scenario) const = 0;
+    [[nodiscard]] virtual WeightRules weight_rules(const Scenario& scenario) const = 0;
+    /// Bytes per token and slot on the stage that holds most of them.
+    [[nodiscard]] virtual KvCachePlan kv_cache(const Scenario& scenario) const = 0;
+    /// The memory budget of one GPU and the pools it gives.
+    [[nodiscard]] virtual PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights, const KvCachePlan& kv_cache) const = 0;
+    /// Host pools of one rank and node (SGLang HiCache, vLLM offloading).
+    [[nodiscard]] virtual HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, const CapacityPlan& capacity) const = 0;
+    /// Findings that only this engine's rules can make (after all stages are planned).
+    virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;
+
+    [[nodiscard]] virtual const std::vector<EngineRule>& rules() const = 0;
+};
+
+/// The engine of a scenario. Never null.
+[[nodiscard]] const Engine& engine_of(const EngineOptions& options);
+
+}  // namespace kvplan

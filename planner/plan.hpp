@@ -1,0 +1,239 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "planner/scenario.hpp"
+#include "units/bytes.hpp"
+#include "units/estimate.hpp"
+#include "units/rates.hpp"
+#include "units/tokens.hpp"
+
+namespace kvplan {
+
+// A Plan holds numbers, codes and provenance; sentences and commands are made from it by planner/export.
+// Names are those of the JSON (shared interface); all sizes are per rank unless the name says otherwise.
+
+struct WeightComponent {
+    std::string_view name;               // "experts", "attention", …, "absorbed_mla"
+    Bytes bytes_per_rank;                // on the largest pipeline stage
+    bool replicated = false;             // the same bytes on every tensor-parallel rank
+};
+
+struct WeightsPlan {
+    Estimate<Bytes> bytes_per_rank;      // resident; the largest pipeline stage's
+    Bytes checkpoint_bytes;
+    std::int64_t total_params = 0, stored_elements = 0, active_params = 0;
+    std::vector<WeightComponent> components;  // sum to bytes_per_rank.expected
+    std::vector<Bytes> stage_bytes;      // expected, per pipeline stage
+    Bytes draft_bytes;                   // draft model's share, contained in bytes_per_rank when the engine budgets it
+};
+
+enum class KvGroupKind { full, sliding_window, chunked, latent, indexer, compressed, sparse_index, draft, linear_state };
+[[nodiscard]] std::string_view name_of(KvGroupKind kind);
+
+struct KvGroup {
+    KvGroupKind kind = KvGroupKind::full;
+    Layers layers;
+    BytesPerToken bytes_per_token;       // of all these layers, per rank; 0 for a state group
+    Bytes bytes_per_slot;                // of a state group
+};
+
+struct KvCachePlan {
+    BytesPerToken bytes_per_token;       // allocated, over all pools that grow with a request's full length
+    BytesPerToken budget_bytes_per_token;// the divisor the engine uses (SWA share included)
+    Bytes state_bytes_per_slot;          // linear and Mamba layers; 0: none
+    std::string_view dtype = "bfloat16"; // name as the engine's flag has it
+    Tokens page_size{1};
+    std::vector<KvGroup> groups;
+    std::int64_t kv_head_replication = 1;// copies of each KV head over the attention tensor-parallel group
+    bool latent = false;                 // one latent per token, identical on every rank
+};
+
+enum class FractionSource { flag, engine_default, recommended };
+
+struct MemFraction {
+    double value = 0.0;
+    FractionSource source = FractionSource::engine_default;
+    std::optional<double> feasible_min, feasible_max, recommended;  // unset: the interval is empty
+};
+
+struct NamedBytes {
+    std::string_view name;
+    Bytes bytes;
+};
+
+struct GpuPlan {
+    Bytes total_bytes;
+    Estimate<Bytes> free_before_load_bytes;
+    Bytes budget_bytes;                  // SGLang: what the fraction gives to weights and KV; vLLM: requested memory
+    Bytes weights_bytes;
+    Bytes kv_pool_bytes;                 // as allocated
+    Bytes state_pool_bytes;
+    Bytes slack_bytes;                   // free_before_load - weights - pools (expected)
+    Bytes shortfall_bytes;               // 0: it fits
+    std::vector<NamedBytes> slack_items; // what the slack must hold
+    Estimate<Bytes> left_after_pools_bytes;   // free memory the log prints after the pools ("Memory pool end")
+    Estimate<Bytes> left_after_graphs_bytes;  // "available_gpu_mem" at the end of start-up
+    MemFraction mem_fraction;
+};
+
+struct CapacityPlan {
+    Estimate<Tokens> max_total_num_tokens;    // slots of one rank (with DP attention: of one DP worker)
+    std::optional<Tokens> swa_tokens;
+    std::optional<std::int64_t> state_slots;
+    std::optional<std::int64_t> state_slots_per_request;
+    Tokens distinct_tokens;                   // whole deployment
+    Requests max_running_requests;            // of one DP worker
+    Tokens longest_request_tokens;
+    std::optional<double> max_concurrency_full_context;  // vLLM's "Maximum concurrency"
+};
+
+struct HicachePool {
+    std::string_view name;                    // "kv", "dsa_indexer", "draft", "swa", "mamba", …
+    Bytes bytes_per_rank;
+    Tokens slots;
+};
+
+struct HicachePlan {
+    bool enabled = false;
+    Tokens tokens;                            // target-KV slots of one rank
+    Bytes bytes_per_rank;                     // the sum of all pools of a rank
+    Bytes bytes_per_node;
+    std::vector<HicachePool> pools;
+    Tokens distinct_tokens;                   // held by the node
+    std::int64_t replication = 1;             // copies of each token on the node
+    Bytes gpu_staging_bytes;                  // taken from the GPU's slack
+};
+
+enum class HostLimit { none, available, cgroup, memlock, numa, huge_pages, page_lock_ceiling, unknown };
+[[nodiscard]] std::string_view name_of(HostLimit limit);
+
+struct HostPlan {
+    std::optional<Bytes> available_bytes;     // unset: nothing is known of the host
+    Bytes reserve_bytes;
+    Estimate<Bytes> process_bytes;            // all ranks of the node
+    Bytes required_bytes;                     // expected: pools + processes + staging + reserve
+    Bytes required_high_bytes;                // with the high end of every cost
+    std::optional<Bytes> headroom_bytes;
+    Bytes shortfall_bytes;
+    std::int64_t ranks_per_node = 1;
+    HostLimit limited_by = HostLimit::unknown;
+    struct SafeMax {
+        std::int64_t hicache_size_gb = 0;     // the integer for --hicache-size
+        double hicache_ratio = 0.0;
+        Bytes bytes_per_rank;
+        HostLimit limited_by = HostLimit::unknown;
+    };
+    std::optional<SafeMax> safe_max;
+    struct MinUseful {
+        std::int64_t hicache_size_gb = 0;
+        std::string_view reason;              // code: "write_through_inclusive", "engine_refuses_smaller"
+    };
+    std::optional<MinUseful> min_useful;
+    std::optional<bool> engine_check_catches; // would the engine's own check at this version refuse an unsafe size
+};
+
+enum class ConcurrencyLimit { none, kv_pool, max_running_requests, state_slots, swa_pool, graph_batch, offered };
+[[nodiscard]] std::string_view name_of(ConcurrencyLimit limit);
+
+struct ConcurrencyByContext {
+    Tokens context_tokens;
+    std::int64_t full_length = 0;
+    double steady_state = 0.0;
+};
+
+struct ConcurrencyPlan {                      // of the whole deployment
+    std::optional<double> full_length, steady_state, retraction_free, admission;
+    std::optional<double> steady_state_low, steady_state_high;  // when the split of request_tokens is unknown
+    ConcurrencyLimit limited_by = ConcurrencyLimit::none;
+    std::optional<double> per_dp_worker;
+    std::optional<double> token_usage;        // at the admission concurrency, 0..1
+    std::optional<Tokens> idle_prefix_tokens; // cache left for idle prefixes then
+    std::vector<ConcurrencyByContext> by_context;
+};
+
+struct LatencyPlan {
+    std::optional<Estimate<double>> ttft_seconds, itl_seconds;  // low is the bound
+    std::optional<Estimate<double>> startup_seconds;
+};
+
+struct Ceiling {
+    std::string_view resource;                // "compute", "hbm", "links", "host_link", "admission"
+    TokensPerSecond tokens_per_second;
+};
+
+struct ThroughputPoint {
+    double concurrency = 0.0;
+    TokensPerSecond output_tokens_per_second;
+    double step_seconds = 0.0;
+    std::string_view limited_by;
+};
+
+struct ThroughputPlan {                       // whole deployment; all but the expected value are upper bounds
+    std::optional<TokensPerSecond> decode, prefill, output;
+    std::optional<double> requests_per_second;
+    std::string_view limited_by;
+    std::optional<Estimate<double>> expected_output_tokens_per_second;
+    std::vector<Ceiling> ceilings;
+    std::vector<ThroughputPoint> curve;
+};
+
+enum class FindingSeverity { error, warning, note };
+[[nodiscard]] std::string_view name_of(FindingSeverity severity);
+
+/// A number or word that a finding's sentence needs; `unit` is one of "bytes", "tokens", "requests", "gb", "ratio",
+/// "seconds", "count", "text".
+struct FindingValue {
+    std::string_view name;
+    std::string_view unit;
+    double number = 0.0;
+    std::string text;
+};
+
+struct Finding {
+    std::string_view code;                    // stable: "hicache_exceeds_host_ram"
+    FindingSeverity severity = FindingSeverity::note;
+    std::vector<FindingValue> values;
+    std::vector<std::string_view> fields;     // scenario fields it is about
+    /// Remedies as changes of scenario fields that can be applied; empty when none can be named.
+    struct Change {
+        std::string_view field;
+        std::string value;
+    };
+    std::vector<Change> remedy;
+};
+
+struct Plan {
+    bool fits = false;
+    std::optional<bool> safe;                 // unset: HiCache is on and nothing is known of the host
+    std::string rule_set;                     // "sglang 2026-08-22"
+    Parallelism parallelism;
+    WeightsPlan weights;
+    KvCachePlan kv_cache;
+    GpuPlan gpu;
+    CapacityPlan capacity;
+    HicachePlan hicache;
+    HostPlan host;
+    ConcurrencyPlan concurrency;
+    LatencyPlan latency;
+    ThroughputPlan throughput;
+    std::vector<Finding> findings;
+};
+
+/// The whole plan of one scenario. Pure: no I/O, no clock, no globals. `scenario.model` and `scenario.gpu` must be set
+/// and `check_scenario` must have passed.
+[[nodiscard]] Plan plan(const Scenario& scenario);
+
+/// Contradictions that make a scenario meaningless (tp that does not divide the heads, a fraction outside (0, 1), …).
+class Diagnostics;
+void check_scenario(const Scenario& scenario, Diagnostics& diagnostics);
+
+/// Sentences of what does not hold, empty when all does: parts sum to the whole, nothing negative, tokens x bytes per
+/// token within the pool. Tests run it on every plan they make.
+[[nodiscard]] std::vector<std::string> check_invariants(const Plan& plan);
+
+}  // namespace kvplan
