@@ -155,6 +155,8 @@ struct WeightMatrix {
     bool resident = true;                 // on the GPU of an engine that serves (a duplicated tied head is not)
     bool bias = false;                    // a bias vector of `rows` in 16 bits (or `bias_type`) goes with it
     DType bias_type = DType::bf16;
+    bool same_tensor = false;             // lies in the tensor of the matrix before it (fused qkv, gate_up)
+    bool stacked = false;                 // all `count` of them are one tensor
     bool is_matmul = true;                // takes part in a token's compute (embedding look-ups and norms do not)
 
     friend bool operator==(const WeightMatrix&, const WeightMatrix&) = default;
