@@ -112,10 +112,21 @@ struct HicachePlan {
 enum class HostLimit { none, available, cgroup, memlock, numa, huge_pages, page_lock_ceiling, unknown };
 [[nodiscard]] std::string_view name_of(HostLimit limit);
 
+/// One ceiling on what the launch may take: of the node, or (`per_rank`) of the pinned pools of a single process.
+struct HostBound {
+    HostLimit limit = HostLimit::unknown;
+    Bytes bytes;                              // before the reserve
+    bool per_rank = false;
+    Basis basis = Basis::measured;
+};
+
 struct HostPlan {
-    std::optional<Bytes> available_bytes;     // unset: nothing is known of the host
+    std::optional<Bytes> available_bytes;     // the least of the node's bounds; unset: nothing is known of the host
+    Basis available_basis = Basis::measured;  // assumed: only the total is known
+    std::vector<HostBound> bounds;            // every limit that was looked at
     Bytes reserve_bytes;
     Estimate<Bytes> process_bytes;            // all ranks of the node
+    Bytes offloaded_weights_bytes;            // weights kept on the host, all ranks of the node
     Bytes required_bytes;                     // expected: pools + processes + staging + reserve
     Bytes required_high_bytes;                // with the high end of every cost
     std::optional<Bytes> headroom_bytes;
@@ -123,8 +134,9 @@ struct HostPlan {
     std::int64_t ranks_per_node = 1;
     HostLimit limited_by = HostLimit::unknown;
     struct SafeMax {
-        std::int64_t hicache_size_gb = 0;     // the integer for --hicache-size
-        double hicache_ratio = 0.0;
+        std::int64_t hicache_size_gb = 0;     // the integer for --hicache-size; 0: none is safe, or the engine has no such flag
+        double hicache_ratio = 0.0;           // rounded down to a hundredth
+        std::optional<std::int64_t> kv_offloading_size_gib;  // the integer for vLLM's --kv-offloading-size (GiB, all ranks)
         Bytes bytes_per_rank;
         HostLimit limited_by = HostLimit::unknown;
     };

@@ -50,6 +50,18 @@ struct PoolPlan {
     CapacityPlan capacity;
 };
 
+/// How an engine treats host memory at a version: what its flags count, and what its own start-up check sees.
+struct HostRules {
+    enum class SizeFlag { none, hicache_size, kv_offloading_size };
+    SizeFlag size_flag = SizeFlag::none;       // none: only a ratio, or no host cache at all
+    bool ratio_flag = false;                   // the pools can be given as a multiple of the device pool
+    std::optional<Bytes> check_reserve;        // its check compares each pool with MemAvailable less this; unset: no check
+    bool check_divides_by_ranks = false;       // the check gives each rank of the server on this host an equal share
+    bool refuses_smaller_than_device = false;  // a host pool that holds no more tokens than the device pool stops the start
+    bool binds_numa = false;                   // a rank's pool comes from the NUMA node of its GPU
+    bool pool_in_shm = false;                  // the pool is a file in /dev/shm
+};
+
 /// What an engine is asked. Each engine's folder answers with its own constants; nothing outside the registry asks
 /// which engine it is.
 class Engine {
@@ -73,6 +85,7 @@ public:
     [[nodiscard]] virtual PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights, const KvCachePlan& kv_cache) const = 0;
     /// Host pools of one rank and node (SGLang HiCache, vLLM offloading).
     [[nodiscard]] virtual HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, const CapacityPlan& capacity) const = 0;
+    [[nodiscard]] virtual HostRules host_rules(const Scenario& /*scenario*/) const { return {}; }
     /// Findings that only this engine's rules can make (after all stages are planned).
     virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;
 
