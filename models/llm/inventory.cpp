@@ -23,6 +23,7 @@ Module expert(Module module, std::int64_t count, bool stacked) {
     module.weight.sharding = Sharding::expert;
     module.weight.count = count;
     module.weight.stacked = stacked;
+    module.kind = ModuleKind::expert;
     return module;
 }
 
@@ -68,7 +69,7 @@ Module linear(std::string name, Component component, std::int64_t rows, std::int
 
 Module vector_of(std::string name, Component component, std::int64_t size, std::int64_t count) {
     Module module = linear(std::move(name), component, size, 1, Sharding::replicated);
-    module.kind = ModuleKind::vector;
+    module.kind = ModuleKind::other;
     module.weight.count = count;
     module.weight.is_matmul = false;
     return module;
@@ -152,7 +153,7 @@ void add_latent(LayerPlan& layer, const LatentAttention& attention, std::int64_t
     modules.push_back(linear(path("indexer.wk"), Component::indexer, index.head_dim, hidden, Sharding::replicated));
     add_norm(modules, path("indexer.k_norm"), index.head_dim, true, Component::indexer);
     modules.push_back(of_kind(linear(path("indexer.weights_proj"), Component::indexer, index.heads, hidden, Sharding::replicated),
-                              ModuleKind::sensitive));
+                              ModuleKind::small));
 }
 
 void add_dense(LayerPlan& layer, const DenseFfn& ffn, std::int64_t hidden, const DenseNames& names, bool bias) {
@@ -180,7 +181,7 @@ void add_moe(LayerPlan& layer, const MoeFfn& ffn, std::int64_t hidden, const Moe
                                   ffn.gated, false))
             modules.push_back(std::move(module));
     if (!options.shared_gate.empty())
-        modules.push_back(of_kind(linear(path(options.shared_gate), Component::shared_experts, 1, hidden, Sharding::replicated), ModuleKind::router));
+        modules.push_back(of_kind(linear(path(options.shared_gate), Component::shared_experts, 1, hidden, Sharding::replicated), ModuleKind::small));
 }
 
 void add_outside(Blueprint& blueprint, std::int64_t vocab, std::int64_t hidden, bool tied, const OutsideOptions& options) {
@@ -189,7 +190,7 @@ void add_outside(Blueprint& blueprint, std::int64_t vocab, std::int64_t hidden, 
     embedding.weight.is_matmul = false;
     outside.push_back(std::move(embedding));
     add_norm(outside, std::string(options.norm), hidden, options.norm_bias);
-    Module head = with_bias(of_kind(linear(std::string(options.head), Component::lm_head, vocab, hidden, Sharding::vocab), ModuleKind::head),
+    Module head = with_bias(of_kind(linear(std::string(options.head), Component::lm_head, vocab, hidden, Sharding::vocab), ModuleKind::lm_head),
                             options.head_bias);
     head.fixed = options.head_type;
     head.weight.stored = options.stored_head.value_or(!tied);
@@ -200,7 +201,7 @@ void add_outside(Blueprint& blueprint, std::int64_t vocab, std::int64_t hidden, 
 void add_vision(std::vector<Module>& modules, std::string name, std::int64_t rows, std::int64_t cols, bool bias, std::int64_t count,
                 Sharding sharding, std::int64_t units) {
     Module module = with_bias(linear(std::move(name), Component::vision, rows, cols, sharding, units), bias);
-    module.kind = cols == 1 ? ModuleKind::vector : ModuleKind::vision;
+    module.kind = cols == 1 ? ModuleKind::other : ModuleKind::vision;
     module.weight.is_matmul = false;
     module.weight.count = count;
     modules.push_back(std::move(module));

@@ -5,12 +5,13 @@ namespace kvplan {
 /// What a module is to a quantizer.
 enum class ModuleKind {
     linear,     // quantized unless excluded
-    router,     // the linear layer of the expert choice: most producers leave it alone
+    expert,     // a routed expert's matrix
     embedding,  // quantized by MLX only
-    head,       // lm_head
-    sensitive,  // a linear layer that stays in 16 bits by convention (eh_proj, the indexer's weights_proj)
+    lm_head,
+    router,     // the linear layer of the expert choice: most producers leave it alone
+    small,      // linear layers kept in 16 bits by convention: eh_proj, indexer.weights_proj, in_proj_a/b, shared_expert_gate
     vision,     // towers and projectors
-    vector,     // norms, biases, tables, convolutions: never quantized
+    other,      // norms, biases, tables, convolutions: never quantized
 };
 
 }  // namespace kvplan
