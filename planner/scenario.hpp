@@ -121,7 +121,7 @@ struct EngineOptions {
 struct Workload {
     std::optional<double> request_tokens;                // prompt and output together, split unknown
     std::optional<double> input_tokens, output_tokens;   // means
-    std::optional<double> output_p95;                    // from `mean:p95`
+    std::optional<double> input_p95, output_p95;         // from `mean:p95`
     std::optional<double> input_cv2, output_cv2;         // squared coefficients of variation
     std::optional<std::int64_t> max_new_tokens;
     double retraction_risk = 0.01;                       // share of the time

@@ -1,0 +1,35 @@
+#include "planner/plan.hpp"
+
+#include "planner/concurrency.hpp"
+#include "planner/engines/engine.hpp"
+#include "planner/findings.hpp"
+#include "planner/host_memory.hpp"
+#include "planner/throughput.hpp"
+#include "planner/weights.hpp"
+
+namespace kvplan {
+
+Plan plan(const Scenario& scenario) {
+    const Engine& engine = engine_of(scenario.engine);
+    Plan plan;
+    plan.rule_set = engine.rule_set(scenario.engine);
+    plan.parallelism = parallelism(scenario);
+    plan.weights = plan_weights(scenario, engine);
+    plan.kv_cache = engine.kv_cache(scenario);
+    PoolPlan pools = engine.pools(scenario, plan.weights, plan.kv_cache);
+    plan.gpu = std::move(pools.gpu);
+    plan.capacity = std::move(pools.capacity);
+    plan.fits = plan.gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0;
+    plan.hicache = engine.host_pools(scenario, plan.kv_cache, plan.capacity);
+    plan.host = plan_host_memory(scenario, plan);
+    plan.safe = is_safe(plan);
+    plan.concurrency = plan_concurrency(scenario, plan);
+    Rates rates = plan_throughput(scenario, plan);
+    plan.throughput = std::move(rates.throughput);
+    plan.latency = std::move(rates.latency);
+    plan.findings = find_problems(scenario, plan);
+    engine.add_findings(scenario, plan);
+    return plan;
+}
+
+}  // namespace kvplan
