@@ -1,5 +1,7 @@
 #include "planner/plan.hpp"
 
+#include <utility>
+
 #include "planner/concurrency.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/findings.hpp"
@@ -8,6 +10,17 @@
 #include "planner/weights.hpp"
 
 namespace kvplan {
+
+namespace {
+
+// Safe by the high end of every host cost. Unknown when a host pool is asked for and nothing is known of the host.
+std::optional<bool> is_safe(const Plan& plan) {
+    if (plan.host.available_bytes) return plan.host.required_high_bytes <= *plan.host.available_bytes;
+    if (plan.hicache.enabled) return std::nullopt;
+    return true;
+}
+
+}  // namespace
 
 Plan plan(const Scenario& scenario) {
     const Engine& engine = engine_of(scenario.engine);

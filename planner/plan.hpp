@@ -55,6 +55,8 @@ struct KvCachePlan {
 
 enum class FractionSource { flag, engine_default, recommended };
 
+[[nodiscard]] std::string_view name_of(FractionSource source);
+
 struct MemFraction {
     double value = 0.0;
     FractionSource source = FractionSource::engine_default;
@@ -73,7 +75,9 @@ struct GpuPlan {
     Bytes weights_bytes;
     Bytes kv_pool_bytes;                 // as allocated
     Bytes state_pool_bytes;
-    Bytes slack_bytes;                   // free_before_load - weights - pools (expected)
+    // weights + kv_pool + state_pool + slack - shortfall = free_before_load.expected; when the weights leave no budget, the
+    // pools are 0, slack is what the fraction keeps free and shortfall what the weights (or the smallest pool) lack.
+    Bytes slack_bytes;
     Bytes shortfall_bytes;               // 0: it fits
     std::vector<NamedBytes> slack_items; // what the slack must hold
     Estimate<Bytes> left_after_pools_bytes;   // free memory the log prints after the pools ("Memory pool end")

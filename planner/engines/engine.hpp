@@ -36,7 +36,7 @@ struct WeightRules {
     std::int64_t expert_padding = 1;        // local expert intermediate is padded to a multiple of this
     bool draft_resident = false;            // MTP layers or a draft model are loaded
     bool draft_shares_embeddings = true;
-    double overhead_low_gib = 0.0, overhead_high_gib = 0.0;  // allocator rounding and loader remains beyond the tensors
+    Estimate<double> overhead_gib;          // allocator rounding and loader remains beyond the tensors
 };
 
 /// Layers first..first+count-1 of the model on each pipeline stage.
