@@ -28,9 +28,7 @@ void append_control(std::string& out, char32_t value) {
         case '\n': out += "\\n"; return;
         case '\r': out += "\\r"; return;
         case '\t': out += "\\t"; return;
-        default:
-            out += "\\x";
-            append_hex(out, value, 2);
+        default: out += "\\x"; append_hex(out, value, 2);
     }
 }
 

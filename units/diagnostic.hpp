@@ -19,9 +19,9 @@ std::string_view severity_name(Severity severity);
 
 struct Diagnostic {
     Severity severity = Severity::error;
-    std::string code;     ///< stable, dotted: "value.range"
-    std::string file;     ///< as the user named it; empty for a command line
-    std::string pointer;  ///< JSON pointer (RFC 6901) in `file`, or a flag such as "--tp"
+    std::string code;        ///< stable, dotted: "value.range"
+    std::string file;        ///< as the user named it; empty for a command line
+    std::string pointer;     ///< JSON pointer (RFC 6901) in `file`, or a flag such as "--tp"
     std::size_t line = 0;    ///< 1-based; 0 = unknown
     std::size_t column = 0;  ///< 1-based, in code points; 0 = unknown
     std::string found;
@@ -43,7 +43,8 @@ struct SourcePlace {
 /// Widest `source_line` that `locate` returns, without its "..." marks.
 inline constexpr std::size_t kSourceLineColumns = 120;
 
-/// The line that holds `offset` (clamped to the text), escaped, and clipped to about kSourceLineColumns round the caret.
+/// The line that holds `offset` (clamped to the text), escaped, and clipped to about kSourceLineColumns round the
+/// caret.
 SourcePlace locate(std::string_view text, std::size_t offset);
 
 /// `diagnostic` with line, column, source line and caret of `offset` in `text`.
@@ -93,9 +94,9 @@ std::string render(const Diagnostics& diagnostics);
 /// (`\u202e`), and bytes that are not UTF-8 (`\xff`).
 std::string escape_for_terminal(std::string_view text);
 
-/// Up to `max` of `names` that `wrong` may have meant, best first: by Damerau-Levenshtein distance (up to a third of its
-/// letters), ignoring case and punctuation; then names that contain it or lie within it ("llama-3" for "llama-3-70b"), or
-/// share all its words ("num_layers" for "num_hidden_layers"). Ties keep the order of `names`.
+/// Up to `max` of `names` that `wrong` may have meant, best first: by Damerau-Levenshtein distance (up to a third of
+/// its letters), ignoring case and punctuation; then names that contain it or lie within it ("llama-3" for
+/// "llama-3-70b"), or share all its words ("num_layers" for "num_hidden_layers"). Ties keep the order of `names`.
 std::vector<std::string> nearest_names(std::string_view wrong, std::span<const std::string_view> names,
                                        std::size_t max = 3);
 std::vector<std::string> nearest_names(std::string_view wrong, std::span<const std::string> names, std::size_t max = 3);

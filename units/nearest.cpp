@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kLongestName = 96;
 
 bool is_letter_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           static_cast<unsigned char>(c) >= 0x80;
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -80,8 +81,8 @@ std::optional<std::size_t> rank_of(const Wanted& wanted, std::string_view name) 
     if (name.size() > kLongestName) return std::nullopt;
     const std::string plain = normalised(name);
     if (plain.empty()) return std::nullopt;
-    const std::size_t gap = plain.size() > wanted.plain.size() ? plain.size() - wanted.plain.size()
-                                                               : wanted.plain.size() - plain.size();
+    const std::size_t gap =
+        plain.size() > wanted.plain.size() ? plain.size() - wanted.plain.size() : wanted.plain.size() - plain.size();
     if (gap <= wanted.most_edits) {
         const std::size_t edits = edit_distance(wanted.plain, plain);
         if (edits <= wanted.most_edits) return edits;

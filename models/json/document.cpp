@@ -173,7 +173,8 @@ std::string Value::describe() const {
         case Kind::missing: return "nothing";
         case Kind::null: return "null";
         case Kind::boolean: return tree_->nodes[node_].boolean ? "true" : "false";
-        case Kind::array: return size() == 0 ? "an empty array" : "an array of " + counted(size(), "element", "elements");
+        case Kind::array:
+            return size() == 0 ? "an empty array" : "an array of " + counted(size(), "element", "elements");
         case Kind::object:
             return size() == 0 ? "an empty object" : "an object of " + counted(size(), "member", "members");
         case Kind::string: return "\"" + clipped(*string()) + "\"";

@@ -1,8 +1,9 @@
 // A JSON text as a read-only tree that knows where in the text each value stands.
 //
 // Stricter than common readers where silence would hide a fault: integers never wrap or round, `true` is never 1, keys
-// given twice are errors. More lenient in one point, because real configs need it: the tokens `Infinity`, `-Infinity` and
-// `NaN` (which Python writes) are numbers; `Value::number` refuses them, `Value::number_or_infinity` takes the infinities.
+// given twice are errors. More lenient in one point, because real configs need it: the tokens `Infinity`, `-Infinity`
+// and `NaN` (which Python writes) are numbers; `Value::number` refuses them, `Value::number_or_infinity` takes the
+// infinities.
 #pragma once
 
 #include <cstddef>
@@ -82,7 +83,8 @@ public:
     std::string_view key() const;
     /// RFC 6901, "" for the root; also for a missing value.
     std::string pointer() const;
-    /// Where the value begins; for a missing one, where its nearest existing ancestor begins. {0, 0} without a Document.
+    /// Where the value begins; for a missing one, where its nearest existing ancestor begins. {0, 0} without a
+    /// Document.
     LineColumn line_column() const;
     /// The value in a few words, for `Diagnostic::found`: numbers as written, strings in quotes and clipped,
     /// "an array of 3 elements", "null", "nothing".
@@ -183,14 +185,16 @@ public:
     Value root() const;
     std::string_view source_name() const;
     std::string_view text() const;
+    /// The value with that number in the order of the text, the root being 0; for the parser's own messages.
+    Value node(std::uint32_t index) const { return {tree_.get(), index}; }
 
 private:
     std::shared_ptr<const detail::Tree> tree_;
 };
 
 /// `text` as a tree. Nothing when the text is no JSON document within the limits: `diagnostics` then holds the error.
-/// Keys given twice and numbers beyond a double are errors too, but the tree is still made, so that the caller can go on
-/// and find the rest; check `diagnostics.has_errors()` before using the result for anything but further checks.
+/// Keys given twice and numbers beyond a double are errors too, but the tree is still made, so that the caller can go
+/// on and find the rest; check `diagnostics.has_errors()` before using the result for anything but further checks.
 /// Codes: json.empty, json.encoding, json.bom (warning), json.syntax, json.truncated, json.too-deep, json.too-large,
 /// json.number-too-large, json.duplicate-key.
 std::optional<Document> parse(std::string text, std::string source_name, Diagnostics& diagnostics,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <system_error>
 
 #include "models/json/document.hpp"
@@ -68,16 +69,17 @@ Diagnostic too_large(const std::string& path, std::string found, const Limits& l
 }  // namespace
 
 std::optional<std::string> read_file(const std::string& path, Diagnostics& diagnostics, const Limits& limits) {
+    const std::size_t most = std::min(limits.max_bytes, std::numeric_limits<std::size_t>::max() / 2);
     const auto refuse = [&](Diagnostic diagnostic) {
         diagnostics.add(std::move(diagnostic));
         return std::nullopt;
     };
     if (path.find('\0') != std::string::npos) return refuse(system_fault(path, ENOENT));
     // Looked at before opening, since opening a device can have effects.
-    struct stat status {};
+    struct stat status{};
     if (::stat(path.c_str(), &status) != 0) return refuse(system_fault(path, errno));
     if (auto wrong = refuse_kind(path, status.st_mode)) return refuse(std::move(*wrong));
-    if (S_ISREG(status.st_mode) && static_cast<std::uintmax_t>(status.st_size) > limits.max_bytes) {
+    if (S_ISREG(status.st_mode) && static_cast<std::uintmax_t>(status.st_size) > most) {
         return refuse(too_large(path, std::to_string(status.st_size) + " bytes", limits));
     }
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -88,15 +90,15 @@ std::optional<std::string> read_file(const std::string& path, Diagnostics& diagn
     for (;;) {
         // One byte more than allowed tells a file that is too large from one that just fits.
         const std::size_t filled = text.size();
-        const std::size_t room = std::min({kChunk, limits.max_bytes + 1 - filled,
-                                           std::max(text.capacity() - filled, std::size_t{4096})});
+        const std::size_t room =
+            std::min({kChunk, most + 1 - filled, std::max(text.capacity() - filled, std::size_t{4096})});
         text.resize(filled + room);
         const ssize_t got = ::read(file.number(), text.data() + filled, room);
         text.resize(filled + (got > 0 ? static_cast<std::size_t>(got) : 0));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return refuse(system_fault(path, errno));
         if (got == 0) return text;
-        if (text.size() > limits.max_bytes) {
+        if (text.size() > most) {
             return refuse(too_large(path, "more than " + std::to_string(limits.max_bytes) + " bytes", limits));
         }
     }

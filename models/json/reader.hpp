@@ -1,5 +1,5 @@
-// Checked access to JSON values: every fault becomes a Diagnostic, and reading goes on, so that all faults of a file are
-// reported at once. Nothing converts silently: 80.7 is no integer, true is no 1, "8" is no 8.
+// Checked access to JSON values: every fault becomes a Diagnostic, and reading goes on, so that all faults of a file
+// are reported at once. Nothing converts silently: 80.7 is no integer, true is no 1, "8" is no 8.
 #pragma once
 
 #include <cstddef>
@@ -82,8 +82,8 @@ class Reader {
 public:
     explicit Reader(Diagnostics& diagnostics) : diagnostics_(&diagnostics) {}
 
-    /// The first of `names` in `object` that is there and not null, of any type; else the first that is null; else missing
-    /// under the first name. Counts all of `names` as used.
+    /// The first of `names` in `object` that is there and not null, of any type; else the first that is null; else
+    /// missing under the first name. Counts all of `names` as used.
     Value find(const Value& object, Names names);
 
     std::optional<std::int64_t> integer(const Value& object, Names names, IntegerRange range);
@@ -96,7 +96,7 @@ public:
     std::optional<bool> required_boolean(const Value& object, Names names);
     std::optional<std::string> required_string(const Value& object, Names names);
 
-    /// Arrays. Nothing when any element is at fault (each faulty one is reported).
+    /// Arrays. Nothing when any element is at fault, null included (the first 20 are reported).
     std::optional<std::vector<std::int64_t>> integer_list(const Value& object, Names names, IntegerRange range);
     std::optional<std::vector<double>> number_list(const Value& object, Names names, NumberRange range);
     std::optional<std::vector<std::string>> string_list(const Value& object, Names names);
@@ -130,6 +130,8 @@ public:
 
 private:
     Value require(const Value& object, Names names, const std::string& expected);
+    Value as_container(const Value& value, Kind kind);
+    bool refuse_null(const Value& element, const std::string& expected);
     void type_error(const Value& value, const std::string& expected);
     void range_error(const Value& value, const std::string& expected);
 

@@ -6,7 +6,8 @@
 
 namespace kvplan::json::detail {
 
-// Eight bytes at a step, multiplied and folded; spread matters only for speed, since equal hashes are told apart by name.
+// Eight bytes at a step, multiplied and folded; spread matters only for speed, since equal hashes are told apart by
+// name.
 std::uint32_t hash_name(std::string_view name) {
     constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15ULL;
     std::uint64_t hash = name.size() * kFactor;
