@@ -1,0 +1,12 @@
+#pragma once
+
+#include "planner/admission.hpp"
+
+namespace kvplan::vllm {
+
+/// Requests of one engine when blocks are full: vLLM reserves nothing for tokens to come (a request is admitted when the blocks
+/// of its next chunk are free) and preempts the latest when a block is lacking, so memory alone counts:
+///     n = (M - S)/(E[I] + (E[O]/2)(1 + c^2) + (block - 1)/2).      (v1/core/sched/scheduler.py, read 2026-08-17)
+[[nodiscard]] double admitted_requests(const AdmissionCase& c);
+
+}  // namespace kvplan::vllm
