@@ -30,6 +30,13 @@ double third_moment(double cv2, double clip) {
     return std::max(clipped_moment(std::log1p(nominal), clip, 3), std::pow(1.0 + cv2, 2.0));
 }
 
+/// The limit a client sends, as the engine cuts it to the context; `exact` when each asks for just what it will get.
+double limit_sent(const AdmissionCase& c, double exact) {
+    if (!c.request.max_new) return exact;
+    if (c.context_tokens <= 0.0) return *c.request.max_new;
+    return std::min(*c.request.max_new, std::max(exact, c.context_tokens - c.request.input));
+}
+
 double available(const AdmissionCase& c) {
     return std::max(0.0, c.pool_tokens - std::min(c.request.shared_prefix, c.request.input));
 }
@@ -39,7 +46,7 @@ double available(const AdmissionCase& c) {
 double private_input(const RequestShape& request) { return std::max(0.0, request.input - request.shared_prefix); }
 
 double mean_footprint(const RequestShape& request, double page) {
-    return private_input(request) + request.output / 2.0 * (1.0 + request.output_cv2) + (page - 1.0) / 2.0;
+    return private_input(request) + request.bias + request.output / 2.0 * (1.0 + request.output_cv2) + (page - 1.0) / 2.0;
 }
 
 double head_of_queue_gap(const RequestShape& request) { return private_input(request) * (1.0 + request.input_cv2) / 2.0; }
@@ -53,7 +60,7 @@ double steady_state_concurrency(const AdmissionCase& c) {
 double full_length_concurrency(const AdmissionCase& c) {
     const double room = std::max(0.0, available(c) - 1.0);
     const bool equal = c.request.output_cv2 <= 0.0 && c.request.input_cv2 <= 0.0;
-    const double peak = private_input(c.request) + c.request.output * (1.0 + c.request.output_cv2);
+    const double peak = private_input(c.request) + c.request.bias + c.request.output * (1.0 + c.request.output_cv2);
     if (peak <= 0.0) return 0.0;
     if (!equal) return room / (peak + (c.page - 1.0) / 2.0);
     return std::floor(room / (std::ceil(peak / c.page) * c.page));
@@ -80,16 +87,12 @@ double retraction_free_concurrency(const AdmissionCase& c, double risk) {
     return std::max(std::min(root * root, steady), std::min(full_length_concurrency(c), std::max(steady, 1.0)));
 }
 
-double reserved_at_admission(const AdmissionCase& c, double clip) {
-    double asked = c.request.max_new.value_or(clip);
-    if (c.context_tokens > 0.0) asked = std::min(asked, std::max(c.request.output, c.context_tokens - c.request.input));
-    return std::min(asked, clip);
-}
+double reserved_at_admission(const AdmissionCase& c, double clip) { return std::min(limit_sent(c, c.request.output), clip); }
 
 double mean_remaining(const AdmissionCase& c, double clip) {
-    double asked = c.request.max_new.value_or(c.context_tokens > 0.0 ? c.context_tokens : clip + c.request.output);
-    if (c.context_tokens > 0.0) asked = std::min(asked, std::max(c.request.output, c.context_tokens - c.request.input));
-    const double span = std::min(c.request.output * (1.0 + c.request.output_cv2), asked);
+    const double biased = c.request.output * (1.0 + c.request.output_cv2);
+    const double asked = limit_sent(c, biased);
+    const double span = std::min(biased, asked);
     if (span <= 0.0) return std::min(asked, clip);
     // generated g is uniform on [0, span]; min(asked - g, clip) is flat until g = asked - clip and then falls.
     const double flat = std::clamp(asked - clip, 0.0, span);

@@ -16,7 +16,8 @@ struct RequestShape {
     double input_cv2 = 0.0;             // squared coefficients of variation
     double output_cv2 = 0.0;
     double shared_prefix = 0.0;         // tokens that all requests have in common; at most `input`
-    std::optional<double> max_new;      // the limit clients send; unset: they send none
+    double bias = 0.0;                  // Cov(I, O)/E[O]: how much longer prompts of long answers are
+    std::optional<double> max_new = {}; // the limit clients send; unset: each asks for just its own output
 };
 
 /// One pool and the requests offered to it.
@@ -24,7 +25,7 @@ struct AdmissionCase {
     double pool_tokens = 0.0;
     double page = 1.0;
     double context_tokens = 0.0;        // longest prompt + output the engine allows; 0: no limit known
-    RequestShape request;
+    RequestShape request = {};
 };
 
 /// E[I], the prompt that each request holds for itself.
@@ -32,7 +33,7 @@ struct AdmissionCase {
 
 /// Mean tokens held by a request seen at a random moment, beside the shared prefix; requests are present in proportion to
 /// their output, during which they grow from I to I + O:
-///     f = E[I] + (E[O]/2)(1 + c^2) + (P-1)/2
+///     f = E[I] + Cov(I,O)/E[O] + (E[O]/2)(1 + c^2) + (P-1)/2
 [[nodiscard]] double mean_footprint(const RequestShape& request, double page);
 
 /// Tokens kept idle by the request at the head of the queue that does not fit yet: half a size-biased prompt, E[I^2]/(2 E[I]).
@@ -42,7 +43,7 @@ struct AdmissionCase {
 [[nodiscard]] double steady_state_concurrency(const AdmissionCase& c);
 
 /// Concurrency when the whole length is reserved at admission, so that nothing is ever taken back:
-///     (M - S - 1)/(E[I] + E[O](1 + c^2)),
+///     (M - S - 1)/(E[I] + Cov(I,O)/E[O] + E[O](1 + c^2)),
 /// in whole requests of whole pages when all requests are equal (a pool without one token to spare refuses).
 [[nodiscard]] double full_length_concurrency(const AdmissionCase& c);
 
@@ -56,8 +57,8 @@ struct AdmissionCase {
 /// Requests that start together (a benchmark's first wave) peak together: then only the full length is safe.
 [[nodiscard]] double retraction_free_concurrency(const AdmissionCase& c, double risk);
 
-/// E[min(max_new - generated, clip)] over the requests in flight: generated is uniform over the mean length-biased output
-/// E[O](1 + c^2). Clients that send no limit ask for all the context: then it is the clip, or what the context leaves.
+/// E[min(max_new - generated, clip)] over the requests in flight; generated is uniform on 0..E[O](1 + c^2), the mean
+/// length-biased output. When each request asks for just its own output and the clip is far this is (E[O]/2)(1 + c^2).
 [[nodiscard]] double mean_remaining(const AdmissionCase& c, double clip);
 
 /// min(max_new, clip) of a request that waits.

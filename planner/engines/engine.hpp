@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/admission.hpp"
 #include "planner/plan.hpp"
 #include "planner/scenario.hpp"
 
@@ -86,6 +87,8 @@ public:
     /// Host pools of one rank and node (SGLang HiCache, vLLM offloading).
     [[nodiscard]] virtual HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, const CapacityPlan& capacity) const = 0;
     [[nodiscard]] virtual HostRules host_rules(const Scenario& /*scenario*/) const { return {}; }
+    /// Requests that its scheduler lets run at once in one pool when the queue is never empty (before max_running_requests).
+    [[nodiscard]] virtual double admitted_requests(const Scenario& /*scenario*/, const AdmissionCase& c) const { return steady_state_concurrency(c); }
     /// Findings that only this engine's rules can make (after all stages are planned).
     virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;
 
