@@ -2,6 +2,26 @@
 
 namespace kvplan::fields {
 
+namespace {
+
+FieldSpec startup_limit() {
+    FieldSpec spec = field({"startup_limit", {"--startup-limit"}, FieldGroup::host, "A watchdog or probe that ends a start (default 600s)", FieldEngines::any, "DURATION"}, FieldKind::text, "");
+    spec.set = [](Scenario& scenario, std::string_view text) -> std::optional<ParseFailure> {
+        const Parsed<double> parsed = parse_duration_seconds(text);
+        if (const auto* failure = std::get_if<ParseFailure>(&parsed)) return *failure;
+        scenario.hardware.host.startup_limit_seconds = std::get<double>(parsed);
+        return std::nullopt;
+    };
+    spec.get = [](const Scenario& scenario) -> FieldValue {
+        const std::optional<double>& limit = scenario.hardware.host.startup_limit_seconds;
+        if (!limit) return std::monostate{};
+        return text_of(*limit) + "s";
+    };
+    return spec;
+}
+
+}  // namespace
+
 std::vector<FieldSpec> model_and_hardware_fields() {
     constexpr auto model = FieldGroup::model;
     constexpr auto hardware = FieldGroup::hardware;
@@ -27,6 +47,7 @@ std::vector<FieldSpec> model_and_hardware_fields() {
         size({"huge_pages_reserved", {"--huge-pages-reserved"}, host, "RAM set aside as huge pages"}, KVPLAN_FIELD(hardware.host.huge_pages_reserved)),
         size({"shm_size", {"--shm-size"}, host, "Size of /dev/shm"}, KVPLAN_FIELD(hardware.host.shm_size)),
         integer({"numa_nodes", {"--numa-nodes"}, host, "NUMA nodes that the ranks are bound to"}, kCount, KVPLAN_FIELD(hardware.host.numa_nodes)),
+        startup_limit(),
     };
 }
 

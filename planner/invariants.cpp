@@ -79,8 +79,12 @@ void check_host(const Plan& plan, Checks& checks) {
     for (const HicachePool& pool : plan.hicache.pools) sum += pool.bytes_per_rank;
     checks.expect(sum == plan.hicache.bytes_per_rank, "host pools do not sum to hicache.bytes_per_rank");
     checks.expect(plan.host.required_bytes <= plan.host.required_high_bytes, "host.required_bytes is above its high end");
-    if (plan.safe && plan.host.available_bytes)
-        checks.expect(*plan.safe == (plan.host.required_high_bytes <= *plan.host.available_bytes), "safe contradicts the host's figures");
+    if (plan.host.safe && *plan.host.safe && plan.host.available_bytes)
+        checks.expect(plan.host.required_high_bytes <= *plan.host.available_bytes, "safe contradicts the host's figures");
+    checks.expect(plan.host.headroom_bytes.value_or(Bytes{0}).count() == 0 || plan.host.shortfall_bytes.count() == 0,
+                  "the host has headroom and a shortfall");
+    if (plan.host.safe_max && plan.hicache.enabled && plan.host.safe && !*plan.host.safe && plan.host.safe_max->bytes_per_rank.count() > 0)
+        checks.expect(plan.host.safe_max->bytes_per_rank < plan.hicache.bytes_per_rank, "an unsafe pool is no larger than the safe one");
 }
 
 void check_rates(const Plan& plan, Checks& checks) {

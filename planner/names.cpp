@@ -30,6 +30,20 @@ std::string_view name_of(ConcurrencyLimit limit) {
     return "none";
 }
 
+std::string_view name_of(HostLimit limit) {
+    switch (limit) {
+        case HostLimit::none: return "none";
+        case HostLimit::available: return "available";
+        case HostLimit::cgroup: return "cgroup";
+        case HostLimit::memlock: return "memlock";
+        case HostLimit::numa: return "numa";
+        case HostLimit::huge_pages: return "huge_pages";
+        case HostLimit::page_lock_ceiling: return "page_lock_ceiling";
+        case HostLimit::unknown: return "unknown";
+    }
+    return "unknown";
+}
+
 std::string_view name_of(FindingSeverity severity) {
     switch (severity) {
         case FindingSeverity::error: return "error";

@@ -15,7 +15,7 @@ namespace {
 
 // Safe by the high end of every host cost. Unknown when a host pool is asked for and nothing is known of the host.
 std::optional<bool> is_safe(const Plan& plan) {
-    if (plan.host.available_bytes) return plan.host.required_high_bytes <= *plan.host.available_bytes;
+    if (plan.host.safe) return plan.host.safe;
     if (plan.hicache.enabled) return std::nullopt;
     return true;
 }

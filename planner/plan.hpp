@@ -133,8 +133,9 @@ struct HostPlan {
     Bytes offloaded_weights_bytes;            // weights kept on the host, all ranks of the node
     Bytes required_bytes;                     // expected: pools + processes + staging + reserve
     Bytes required_high_bytes;                // with the high end of every cost
-    std::optional<Bytes> headroom_bytes;
-    Bytes shortfall_bytes;
+    std::optional<Bytes> headroom_bytes;      // available - required, expected; never negative
+    Bytes shortfall_bytes;                    // required - available, expected; 0: it fits
+    std::optional<bool> safe;                 // the high end of every cost stays within every bound; unset: nothing known
     std::int64_t ranks_per_node = 1;
     HostLimit limited_by = HostLimit::unknown;
     struct SafeMax {

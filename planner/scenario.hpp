@@ -144,6 +144,7 @@ struct HostOptions {
     std::optional<Bytes> shm_size;
     std::optional<std::int64_t> numa_nodes;
     std::int64_t instances_per_node = 1;                 // servers that share the host
+    std::optional<double> startup_limit_seconds;         // a watchdog or probe that ends a start; unset: 600 s
 };
 
 struct HardwareOptions {

@@ -61,6 +61,7 @@ struct HostRules {
     bool refuses_smaller_than_device = false;  // a host pool that holds no more tokens than the device pool stops the start
     bool binds_numa = false;                   // a rank's pool comes from the NUMA node of its GPU
     bool pool_in_shm = false;                  // the pool is a file in /dev/shm
+    bool pins_power_of_two = false;            // each pinned block takes the next power of two
 };
 
 /// What an engine is asked. Each engine's folder answers with its own constants; nothing outside the registry asks
