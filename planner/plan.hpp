@@ -245,9 +245,6 @@ struct Plan {
 /// and `check_scenario` must have passed.
 [[nodiscard]] Plan plan(const Scenario& scenario);
 
-/// Contradictions that make a scenario meaningless (tp that does not divide the heads, a fraction outside (0, 1), …).
-class Diagnostics;
-void check_scenario(const Scenario& scenario, Diagnostics& diagnostics);
 
 /// Sentences of what does not hold, empty when all does: parts sum to the whole, nothing negative, tokens x bytes per
 /// token within the pool. Tests run it on every plan they make.

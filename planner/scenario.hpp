@@ -15,6 +15,7 @@
 namespace kvplan {
 
 struct GpuSpec;
+struct FreeMemoryByGroup;
 
 /// Fraction of the memory that is free *before* the weights load (SGLang). Covers weights and KV.
 struct FreeMemoryFraction {
@@ -165,6 +166,7 @@ struct Scenario {
     std::shared_ptr<const LlmSpec> draft_model;
     std::optional<Bytes> weights_per_gpu;                // measured, overrides the computed weights
     std::shared_ptr<const GpuSpec> gpu;
+    std::shared_ptr<const FreeMemoryByGroup> free_memory;
     HardwareOptions hardware;
     EngineOptions engine;
     Workload workload;
