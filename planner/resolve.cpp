@@ -1,0 +1,114 @@
+#include "planner/resolve.hpp"
+
+#include <algorithm>
+
+#include "models/hardware/free_memory.hpp"
+#include "models/hardware/gpu_catalogue.hpp"
+#include "models/json/reader.hpp"
+#include "models/llm/catalogue.hpp"
+#include "planner/engines/engine.hpp"
+#include "planner/free_before_load.hpp"
+#include "planner/scenario_fields.hpp"
+
+namespace kvplan {
+
+namespace {
+
+Diagnostic missing(std::string flag, std::string what, std::string hint) {
+    Diagnostic diagnostic;
+    diagnostic.code = "scenario.missing";
+    diagnostic.pointer = std::move(flag);
+    diagnostic.message = std::move(what);
+    diagnostic.hint = std::move(hint);
+    return diagnostic;
+}
+
+bool resolve_models(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+    if (!scenario.model && scenario.model_name.empty()) {
+        diagnostics.add(missing("--model", "no model is named", "name a preset (kvplan models list), a config.json or a checkpoint directory"));
+        return false;
+    }
+    ReadOptions read;
+    read.assume_family = options.assume_family;
+    if (!scenario.model) {
+        read.quantization = scenario.engine.quantization;
+        if (auto model = find_model(scenario.model_name, read, options.models_dir, diagnostics))
+            scenario.model = std::make_shared<const LlmSpec>(std::move(*model));
+    }
+    if (!scenario.draft_model && !scenario.draft_model_name.empty()) {
+        read.quantization.clear();
+        if (auto draft = find_model(scenario.draft_model_name, read, options.models_dir, diagnostics))
+            scenario.draft_model = std::make_shared<const LlmSpec>(std::move(*draft));
+    }
+    return scenario.model != nullptr;
+}
+
+bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+    const GpuCatalogue catalogue = GpuCatalogue::load(options.hardware_dir, diagnostics);
+    if (!scenario.gpu) {
+        if (scenario.hardware.gpu_name.empty()) {
+            diagnostics.add(missing("--gpu", "no GPU is named", "name one (kvplan gpus list), for example --gpu h200"));
+            return false;
+        }
+        const GpuMatch match = catalogue.find(scenario.hardware.gpu_name);
+        if (const auto diagnostic = diagnostic_for(match, scenario.hardware.gpu_name, "--gpu")) diagnostics.add(*diagnostic);
+        if (match.gpu == nullptr) return false;
+        scenario.gpu = std::make_shared<const GpuSpec>(*match.gpu);
+    }
+    const auto samples = load_free_memory_samples(options.hardware_dir, catalogue, diagnostics);
+    scenario.free_memory = std::make_shared<const FreeMemoryByGroup>(
+        FreeMemoryByGroup{estimate_free_memory(*scenario.gpu, 1, samples), estimate_free_memory(*scenario.gpu, 2, samples)});
+    if (!scenario.hardware.gpus_per_node) {
+        scenario.hardware.gpus_per_node = scenario.gpu->gpus_per_node;
+        scenario.origin["gpus_per_node"] = "catalogue";
+    }
+    return true;
+}
+
+}  // namespace
+
+bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+    const bool models = resolve_models(scenario, options, diagnostics);
+    const bool gpu = resolve_gpu(scenario, options, diagnostics);
+    return models && gpu && !diagnostics.has_errors() && check_scenario(scenario, diagnostics);
+}
+
+bool read_scenario(std::string document_text, const std::string& source_name, Scenario& scenario, Diagnostics& diagnostics) {
+    const auto document = json::parse(std::move(document_text), source_name, diagnostics);
+    if (!document) return false;
+    json::Reader reader(diagnostics);
+    if (!document->root().is_object()) {
+        reader.error(document->root(), "scenario.type", "a scenario is an object", "an object of scenario fields", "");
+        return false;
+    }
+    for (const auto& [key, value] : document->root().members()) {
+        const FieldSpec* field = find_field(key);
+        if (key == "$schema" || key == "schema_version") continue;
+        if (field == nullptr) {
+            reader.error(value, "scenario.unknown-field", "there is no field " + std::string(key), "a scenario field",
+                         did_you_mean(nearest_names(key, field_names())));
+            continue;
+        }
+        // A plan's own JSON gives {value, from}: a resolved scenario can be read back.
+        const json::Value plain = value.is_object() ? value["value"] : value;
+        if (plain.is_null()) continue;
+        std::string text;
+        if (const auto string = plain.string()) text = std::string(*string);
+        else if (const auto boolean = plain.boolean()) text = *boolean ? "true" : "false";
+        else if (plain.is_number()) text = plain.describe();
+        else {
+            reader.error(value, "scenario.type", std::string(key) + " cannot be read", "a string, number or boolean", "");
+            continue;
+        }
+        if (const auto failure = set_field(scenario, *field, text, "scenario file"))
+            reader.error(value, "scenario.value", std::string(key) + " cannot be used", failure->expected, failure->hint);
+    }
+    return !diagnostics.has_errors();
+}
+
+bool check_scenario(const Scenario& scenario, Diagnostics& diagnostics) {
+    engine_of(scenario.engine).check(scenario, diagnostics);
+    return !diagnostics.has_errors();
+}
+
+}  // namespace kvplan
