@@ -41,7 +41,7 @@ enum class Scheme {
 /// One storage format, complete: with it and a shape the stored bytes are exact.
 struct StorageFormat {
     Scheme scheme = Scheme::plain;
-    DType element = DType::bf16;          // of the elements (plain, fp8, int8)
+    DType element = DType::bf16;          // of the elements (plain, fp8, int8); u32: packed in words, not bytes (MLX fp4)
     DType scale = DType::f32;             // of scales, where the scheme leaves it open
     int bits = 16;                        // of one element: 16, 8, 6, 4, 3, 2
     std::int64_t group = 0;               // elements of a row that share a scale; 0: whole row
@@ -50,7 +50,7 @@ struct StorageFormat {
     bool act_order = false;               // GPTQ g_idx stored
     bool static_activations = false;      // an input scale a matrix is stored
     int scalars = 0;                      // f32 scalars a matrix (nvfp4: weight_scale_2 and input_scale = 2)
-    DType shape_type = DType::i32;        // of compressed-tensors' weight_shape
+    DType shape_type = DType::i64;        // of compressed-tensors' weight_shape (Kimi writes i32)
     bool double_quantized = false;        // bitsandbytes nested absmax
 
     friend bool operator==(const StorageFormat&, const StorageFormat&) = default;
@@ -61,10 +61,13 @@ struct Stored {
     Bytes bytes;               // all of its tensors
     std::int64_t elements = 0; // as stored: packed words count once, scales and zero points count
     std::int64_t tensors = 0;
+    std::int64_t weight_elements = 0; // of `elements`, those of the weight itself: without scales, zero points, shapes
     friend bool operator==(const Stored&, const Stored&) = default;
 };
 
-/// Bytes and stored elements of a [rows, cols] matrix; a vector is [rows, 1] and is always plain.
+/// Bytes and stored elements of a [rows, cols] matrix; a vector is [rows, 1] and is always plain. Rows and columns that a
+/// group, block or word does not divide are rounded up. Throws OverflowError when the size leaves 64 bits. One part is
+/// nominal: of a bitsandbytes double-quantized matrix, the digits of one number in a JSON text (within 4 bytes).
 [[nodiscard]] Stored stored(const StorageFormat& format, std::int64_t rows, std::int64_t cols);
 
 /// "int4 g32", "fp8 128x128", "bf16": how people name it.
