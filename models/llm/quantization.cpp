@@ -16,10 +16,10 @@ constexpr std::string_view kVisionParts[] = {
     "sam_model",  "aligner",      "projector",             "qwen2_model",  "vision_adapter", "image_newline"};
 constexpr std::string_view kEmbeddings[] = {"embed_tokens", "word_embeddings", "wte", "tok_embeddings", "embed_tokens_per_layer", "embed_in"};
 constexpr std::string_view kHeads[] = {"lm_head", "output_layer", "embed_out"};
-constexpr std::string_view kRouters[] = {"gate", "router", "shared_expert_gate", "wg"};
+constexpr std::string_view kRouters[] = {"gate", "router", "wg"};
 // Linear layers too small or too delicate for the producers of quantized checkpoints, listed or not: see the FP8
 // releases of DeepSeek-V3.2 (indexer, eh_proj), Qwen3-Next and Qwen3.5 (in_proj_a/b/ba, mtp.fc).
-constexpr std::string_view kSensitive[] = {"eh_proj", "weights_proj", "in_proj_a", "in_proj_b", "in_proj_ba", "fc"};
+constexpr std::string_view kSmall[] = {"eh_proj", "weights_proj", "shared_expert_gate", "in_proj_a", "in_proj_b", "in_proj_ba", "fc"};
 constexpr std::string_view kVectors[] = {"conv1d", "A_log", "D", "dt_bias", "sinks", "bias", "e_score_correction_bias", "enorm", "hnorm"};
 
 template <class Range>
@@ -44,11 +44,12 @@ ModuleKind kind_of_module(std::string_view path) {
     const std::string name = canonical_module_name(path);
     const std::string_view last = std::string_view(name).substr(name.rfind('.') == std::string::npos ? 0 : name.rfind('.') + 1);
     if (any_part(name, [](std::string_view part) { return contains(kVisionParts, part); })) return ModuleKind::vision;
-    if (contains(kVectors, last) || last.find("norm") != std::string_view::npos) return ModuleKind::vector;
+    if (contains(kVectors, last) || last.find("norm") != std::string_view::npos) return ModuleKind::other;
     if (contains(kEmbeddings, last)) return ModuleKind::embedding;
-    if (contains(kHeads, last)) return ModuleKind::head;
+    if (contains(kHeads, last)) return ModuleKind::lm_head;
     if (any_part(name, [](std::string_view part) { return contains(kRouters, part); })) return ModuleKind::router;
-    if (contains(kSensitive, last)) return ModuleKind::sensitive;
+    if (contains(kSmall, last)) return ModuleKind::small;
+    if (any_part(name, [](std::string_view part) { return part == "experts"; })) return ModuleKind::expert;
     return ModuleKind::linear;
 }
 
@@ -77,16 +78,14 @@ bool QuantizationRules::is_draft(std::string_view name) const {
 bool QuantizationRules::reached(std::string_view name, ModuleKind kind) const {
     if (!reach_.draft && is_draft(name)) return false;
     switch (kind) {
-        case ModuleKind::linear: {
-            const bool expert = any_part(name, [](std::string_view part) { return part == "experts"; });
-            return expert ? reach_.expert : reach_.linear;
-        }
+        case ModuleKind::linear: return reach_.linear;
+        case ModuleKind::expert: return reach_.expert;
         case ModuleKind::embedding: return reach_.embedding;
-        case ModuleKind::head: return reach_.head;
+        case ModuleKind::lm_head: return reach_.head;
         case ModuleKind::router: return reach_.router;
-        case ModuleKind::sensitive: return reach_.sensitive;
+        case ModuleKind::small: return reach_.small;
         case ModuleKind::vision: return reach_.vision;
-        case ModuleKind::vector: return false;
+        case ModuleKind::other: return false;
     }
     return false;
 }
@@ -94,14 +93,14 @@ bool QuantizationRules::reached(std::string_view name, ModuleKind kind) const {
 StorageFormat QuantizationRules::format_for(std::string_view path) const { return format_for(path, kind_of_module(path)); }
 
 StorageFormat QuantizationRules::format_for(std::string_view path, ModuleKind kind) const {
-    if (kind == ModuleKind::vector) return plain(base_);
+    if (kind == ModuleKind::other) return plain(base_);
     const std::string name = canonical_module_name(path);
     const bool ignored = ignored_.matches(path) || (ignored_.matches("mtp") && is_draft(name));
     if (ignored && !ignored_keeps_main_) return plain(base_);
     if (!ignored)
         if (const auto format = assigned_.find(path)) return formats_[static_cast<std::size_t>(*format)];
     if (!reached(name, kind)) return plain(base_);
-    if (expert_ && any_part(name, [](std::string_view part) { return part == "experts"; })) return *expert_;
+    if (expert_ && kind == ModuleKind::expert) return *expert_;
     return main_;
 }
 

@@ -20,7 +20,7 @@
 namespace kvplan {
 
 /// The kind, judged by the path ("model.layers.3.mlp.gate" is a router, "...mlp.gate_proj" is linear; norms,
-/// convolutions and tables are vectors). For callers that do not know better.
+/// convolutions and tables are `other`). For callers that do not know better.
 [[nodiscard]] ModuleKind kind_of_module(std::string_view path);
 
 struct QuantizationOptions {
@@ -65,7 +65,7 @@ private:
 
     /// Which kinds the default format reaches when no list names them.
     struct Reach {
-        bool linear = false, expert = false, embedding = false, head = false, router = false, sensitive = false,
+        bool linear = false, expert = false, embedding = false, head = false, router = false, small = false,
              vision = false, draft = true;
     };
     [[nodiscard]] bool reached(std::string_view canonical, ModuleKind kind) const;

@@ -148,7 +148,7 @@ QuantizationRules QuantizationBuilder::build(const Variant& variant, const Quant
     rules.main_ = format_of(variant, options);
     rules.reach_.linear = rules.reach_.expert = true;
     if (variant.keeps == Keeps::towers)
-        rules.reach_.embedding = rules.reach_.head = rules.reach_.router = rules.reach_.sensitive = true;
+        rules.reach_.embedding = rules.reach_.head = rules.reach_.router = rules.reach_.small = true;
     if (variant.keeps == Keeps::and_latent) {
         for (const char* name : {"q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "indexer", "mtp"}) rules.ignore(name);
         rules.reach_.draft = false;

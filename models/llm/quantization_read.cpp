@@ -233,7 +233,7 @@ private:
         StorageFormat f = format(four ? Scheme::bnb_nf4 : Scheme::bnb_int8, four ? 4 : 8, four ? 64 : 0);
         f.double_quantized = four && reader_.boolean(block_, {"bnb_4bit_use_double_quant"}).value_or(false);
         Reach reach = linears();
-        reach.router = reach.sensitive = reach.vision = true;  // every nn.Linear but the head
+        reach.router = reach.small = reach.vision = true;  // every nn.Linear but the head
         set(f, reach);
     }
 
@@ -241,7 +241,7 @@ private:
         rules_.method_ = "mlx";
         const StorageFormat base = mlx_format(block_, {});
         Reach reach;
-        reach.linear = reach.expert = reach.embedding = reach.head = reach.router = reach.sensitive = true;
+        reach.linear = reach.expert = reach.embedding = reach.head = reach.router = reach.small = true;
         set(base, reach);
         for (const auto& [name, value] : block_.members()) {
             if (value.is_object())
