@@ -12,8 +12,8 @@
 
 namespace kvplan::hardware {
 
-/// Documents whose "schema" member is `schema`: `embedded_path` first, then each matching *.json of `directory`, by name.
-/// Faults of the directory and of files that are no JSON are added to `diagnostics` (hardware.directory, json.*).
+/// Documents whose "schema" member is `schema`: `embedded_path` first, then each matching *.json of `directory`, by
+/// name. Faults of the directory and of files that are no JSON are added to `diagnostics` (hardware.directory, json.*).
 [[nodiscard]] std::vector<json::Document> data_files(std::string_view schema, std::string_view embedded_path,
                                                      const std::optional<std::string>& directory,
                                                      Diagnostics& diagnostics);

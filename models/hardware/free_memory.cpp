@@ -16,9 +16,10 @@ namespace {
 constexpr double kWithinFloorGib = 0.15;
 /// Below this many readings a class speaks less well for a GPU than all classes of its size together.
 constexpr std::size_t kLeastReadings = 3;
-/// Totals of NVIDIA cards are 0.97 to 1.00 of the nominal GiB, apart from B300 (0.93).
-constexpr double kNominalShare = 0.985;
-constexpr double kNominalDeviation = 0.02;
+/// Drivers show 0.93 (B300) to 1.0 of the nominal size in GiB; the middle of the catalogue's cards is 0.995, that of
+/// cards with ECC in the same memory 0.94.
+constexpr double kNominalLow = 0.93;
+constexpr double kNominalExpected = 0.985;
 
 Bytes gib(double value) { return nearest_bytes(value * static_cast<double>(kGiB)); }
 
@@ -117,9 +118,10 @@ ProcessMemory process_memory(const GpuSpec& gpu) {
     }
     const double nominal = static_cast<double>(gpu.nominal_gb);
     memory.from_nominal = true;
-    memory.visible = gib(nominal * kNominalShare);
-    set(memory.visible - driver_reserve(gpu.vendor, memory.visible));
-    memory.deviation_gib = nominal * kNominalDeviation;
+    memory.visible = gib(nominal * kNominalExpected);
+    const Bytes reserve = driver_reserve(gpu.vendor, memory.visible);
+    memory.total = {gib(nominal * kNominalLow) - reserve, memory.visible - reserve, gib(nominal) - reserve,
+                    Basis::assumed};
     return memory;
 }
 
@@ -127,18 +129,18 @@ FreeMemoryEstimate estimate_free_memory(const GpuSpec& gpu, int world_size, std:
     if (world_size < 1) throw std::invalid_argument("estimate_free_memory: world size below 1");
     if (samples.empty()) throw std::invalid_argument("estimate_free_memory: no samples");
     const ProcessMemory memory = process_memory(gpu);
-    const auto alone = predict_cost(gpu, 1, samples, memory, 0.0);
+    const auto alone = predict_cost(gpu, 1, samples, memory, memory.deviation_gib);
     const auto cost = predict_cost(gpu, world_size, samples, memory, memory.deviation_gib);
 
-    // A communicator is never free: several GPUs cost at least the least that one alone does.
-    const double least_cost = std::max(0.0, alone.expected - alone.half_width);
-    const double low_cost = std::max(least_cost, cost.expected - cost.half_width);
-    const double expected_cost = std::max(low_cost, cost.expected);
+    // A communicator costs something: several GPUs never leave more free than one alone.
+    const double low_cost = std::max({0.0, alone.expected - alone.half_width, cost.expected - cost.half_width});
+    const double expected_cost = std::max({low_cost, alone.expected, cost.expected});
+    const double high_cost = std::max(alone.expected + alone.half_width, cost.expected + cost.half_width);
     const auto left_of = [](Bytes total, double spent) { return std::max(Bytes{0}, total - gib(spent)); };
 
     FreeMemoryEstimate result;
-    result.free = {left_of(memory.total.low, cost.expected + cost.half_width),
-                   left_of(memory.total.expected, expected_cost), left_of(memory.total.high, low_cost), Basis::assumed};
+    result.free = {left_of(memory.total.low, high_cost), left_of(memory.total.expected, expected_cost),
+                   left_of(memory.total.high, low_cost), Basis::assumed};
     result.visible = memory.visible;
     result.reserve = memory.visible - memory.total.expected;
     const Bytes spent = memory.total.expected - result.free.expected;

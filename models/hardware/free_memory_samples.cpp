@@ -21,7 +21,8 @@ CommunicatorClass class_of(std::string_view link, int world_size) {
 
 Bytes gib(double value) { return nearest_bytes(value * static_cast<double>(kGiB)); }
 
-Bytes process_total_of(const FreeMemorySample& sample, std::optional<double> logged_gib, const GpuCatalogue& catalogue) {
+Bytes process_total_of(const FreeMemorySample& sample, std::optional<double> logged_gib,
+                       const GpuCatalogue& catalogue) {
     if (logged_gib) return gib(*logged_gib);
     if (const GpuSpec* gpu = catalogue.named(sample.gpu)) return process_memory(*gpu).total.expected;
     return sample.visible_total - driver_reserve(GpuVendor::nvidia, sample.visible_total);
@@ -39,8 +40,8 @@ std::optional<FreeMemorySample> read_sample(json::Reader& reader, const json::Va
     sample.tensor_parallel = static_cast<int>(reader.required_integer(entry, {"tp"}, ranks).value_or(1));
     sample.world_size = static_cast<int>(reader.required_integer(entry, {"world_size"}, ranks).value_or(1));
     sample.kind = class_of(reader.required_string(entry, {"link"}).value_or(""), sample.world_size);
-    sample.visible_total =
-        mebibytes(reader.required_integer(entry, {"visible_mib"}, json::IntegerRange{1, std::int64_t{1} << 40}).value_or(1));
+    sample.visible_total = mebibytes(
+        reader.required_integer(entry, {"visible_mib"}, json::IntegerRange{1, std::int64_t{1} << 40}).value_or(1));
     const auto logged = reader.number(entry, {"cuda_gib"}, json::NumberRange{0.0, 1e6, true});
     sample.free = gib(reader.required_number(entry, {"free_gib"}, json::NumberRange{0.0, 1e6, true}).value_or(0.0));
     sample.sources = hardware::read_sources(reader, entry, root);

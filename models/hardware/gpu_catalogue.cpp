@@ -63,7 +63,8 @@ GpuCatalogue GpuCatalogue::load(const std::optional<std::string>& directory, Dia
 
 void GpuCatalogue::add(GpuSpec gpu) {
     const std::string key = squeezed(gpu.name);
-    const auto same = std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuSpec& g) { return squeezed(g.name) == key; });
+    const auto same =
+        std::find_if(gpus_.begin(), gpus_.end(), [&](const GpuSpec& g) { return squeezed(g.name) == key; });
     if (same != gpus_.end()) {
         names_[static_cast<std::size_t>(same - gpus_.begin())] = name_entry(gpu);
         *same = std::move(gpu);

@@ -22,7 +22,8 @@ struct GpuMatch {
 /// of the same name takes the place of the embedded one.
 class GpuCatalogue {
 public:
-    /// Faults of files are added to `diagnostics`, entries at fault left out: see read_gpu, and hardware.duplicate-name.
+    /// Faults of files are added to `diagnostics`, entries at fault left out: see read_gpu, and
+    /// hardware.duplicate-name.
     [[nodiscard]] static GpuCatalogue load(const std::optional<std::string>& directory, Diagnostics& diagnostics);
 
     [[nodiscard]] const std::vector<GpuSpec>& all() const { return gpus_; }
@@ -38,8 +39,8 @@ private:
     std::vector<NameEntry> names_;
 };
 
-/// What to tell about a match: nothing when exact, a note which part was taken (gpu.assumed), or an error (gpu.ambiguous,
-/// gpu.unknown). `where` is the flag or JSON pointer that held the name.
+/// What to tell about a match: nothing when exact, a note which part was taken (gpu.assumed), or an error
+/// (gpu.ambiguous, gpu.unknown). `where` is the flag or JSON pointer that held the name.
 [[nodiscard]] std::optional<Diagnostic> diagnostic_for(const GpuMatch& match, std::string_view asked,
                                                        std::string_view where);
 

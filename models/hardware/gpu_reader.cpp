@@ -31,7 +31,8 @@ public:
         fact.verified = reader_.boolean(node, {"verified"}).value_or(true);
         fact.remark = reader_.string(node, {"remark"}).value_or("");
         if (const auto lowest = reader_.number(node, {"lowest"}, json::kPositiveNumber)) fact.lowest = make(*lowest);
-        if (const auto ceiling = reader_.number(node, {"ceiling"}, json::kPositiveNumber)) fact.ceiling = make(*ceiling);
+        if (const auto ceiling = reader_.number(node, {"ceiling"}, json::kPositiveNumber))
+            fact.ceiling = make(*ceiling);
         if (!value) return std::nullopt;
         fact.value = make(*value);
         return fact;
@@ -75,8 +76,9 @@ std::optional<Link> read_link(Reader& reader, FactReader& facts, const Value& en
     if (!node.has_value()) return std::nullopt;
     Link link;
     const auto kind = reader.required_string(node, {"kind"});
-    constexpr std::array kinds{LinkKind::none,       LinkKind::pcie,     LinkKind::nvlink,  LinkKind::nvlink_bridge,
-                               LinkKind::nvlink_c2c, LinkKind::infinity_fabric, LinkKind::ethernet};
+    constexpr std::array kinds{LinkKind::none,          LinkKind::pcie,       LinkKind::nvlink,
+                               LinkKind::nvlink_bridge, LinkKind::nvlink_c2c, LinkKind::infinity_fabric,
+                               LinkKind::ethernet};
     bool known = false;
     for (const LinkKind candidate : kinds) {
         if (!kind || *kind != name_of(candidate)) continue;

@@ -73,10 +73,10 @@ struct GpuSpec {
     std::vector<std::string> common_names;  ///< short names that several parts share and usually mean this one
     GpuVendor vendor = GpuVendor::other;
     std::string architecture;
-    std::optional<ComputeCapability> sm;   ///< NVIDIA
-    std::optional<std::string> isa;        ///< others: "gfx942"
-    int gpus_per_node = 8;                 ///< as usually built
-    bool unified_memory = false;           ///< shares the host's RAM (DGX Spark)
+    std::optional<ComputeCapability> sm;  ///< NVIDIA
+    std::optional<std::string> isa;       ///< others: "gfx942"
+    int gpus_per_node = 8;                ///< as usually built
+    bool unified_memory = false;          ///< shares the host's RAM (DGX Spark)
 
     std::int64_t nominal_gb = 0;                   ///< the figure in the product's name
     std::optional<Fact<Bytes>> visible_memory;     ///< total of nvidia-smi or rocm-smi
@@ -85,7 +85,7 @@ struct GpuSpec {
     Fact<BytesPerSecond> memory_bandwidth;
     DenseRates dense;
 
-    Link peer_link;                 ///< between GPUs of a node
+    Link peer_link;  ///< between GPUs of a node
     std::optional<PcieSlot> pcie;
     std::optional<Link> host_link;  ///< where it is not PCIe (Grace)
     std::optional<Fact<std::int64_t>> tdp_watts;

@@ -49,9 +49,9 @@ HostCatalogue HostCatalogue::load(const std::optional<std::string>& directory, D
         for (const json::Value entry : reader.required_array(root, {"hosts"}).elements()) {
             auto host = read_host(reader, entry, root);
             if (!host) continue;
-            const auto same = std::find_if(catalogue.hosts_.begin(), catalogue.hosts_.end(), [&](const HostSpec& known) {
-                return squeezed(known.name) == squeezed(host->name);
-            });
+            const auto same =
+                std::find_if(catalogue.hosts_.begin(), catalogue.hosts_.end(),
+                             [&](const HostSpec& known) { return squeezed(known.name) == squeezed(host->name); });
             if (same != catalogue.hosts_.end()) {
                 *same = *std::move(host);
             } else {

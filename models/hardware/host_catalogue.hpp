@@ -17,8 +17,8 @@ struct HostMatch {
     std::vector<std::string> others;  ///< see NameMatch
 };
 
-/// Machines of public fleets as presets, and those of `directory` (kvplan.hosts/1 documents). Of a preset only what jobs
-/// may take is known (ram_available), not what is installed.
+/// Machines of public fleets as presets, and those of `directory` (kvplan.hosts/1 documents). Of a preset only what
+/// jobs may take is known (ram_available), not what is installed.
 class HostCatalogue {
 public:
     [[nodiscard]] static HostCatalogue load(const std::optional<std::string>& directory, Diagnostics& diagnostics);

@@ -9,9 +9,9 @@
 namespace kvplan {
 namespace {
 
-constexpr std::array<std::string_view, 8> kMakers{"nvidia", "amd",    "intel", "geforce",
+constexpr std::array<std::string_view, 8> kMakers{"nvidia", "amd",    "intel",  "geforce",
                                                   "tesla",  "quadro", "radeon", "instinct"};
-constexpr std::array<std::string_view, 16> kIdleWords{"edition", "gpu",   "card",  "generation", "hbm2", "hbm2e",
+constexpr std::array<std::string_view, 16> kIdleWords{"edition", "gpu",   "card",  "generation", "hbm2",  "hbm2e",
                                                       "hbm3",    "hbm3e", "gddr6", "gddr6x",     "gddr7", "sxm",
                                                       "sxm4",    "sxm5",  "sxm6",  "ac"};
 

@@ -82,7 +82,8 @@ Prediction predict(std::span<const Reading> readings, std::string_view group, do
     }
     const double rest = 1.0 - trust;
     const double variance = within + between * rest + rest * rest / weights + extra_variance;
-    const int degrees = result.of_group > 0 ? count - 1 : static_cast<int>(groups.size()) - 1;
+    const bool rests_on_groups = result.of_group == 0 && between > 0.0;
+    const int degrees = (rests_on_groups ? static_cast<int>(groups.size()) : count) - 1;
     result.half_width = student_t95(degrees) * std::sqrt(variance);
     return result;
 }

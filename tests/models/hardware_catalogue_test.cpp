@@ -98,7 +98,8 @@ TEST_CASE("Every GPU preset loads, and each of its facts has a source", "[hardwa
 
 TEST_CASE("Names and aliases belong to one GPU each", "[hardware][presets]") {
     std::set<std::string> seen;
-    for (const auto& gpu : embedded().all()) {
+    const auto catalogue = embedded();
+    for (const auto& gpu : catalogue.all()) {
         std::vector<std::string> names{gpu.name};
         names.insert(names.end(), gpu.aliases.begin(), gpu.aliases.end());
         names.insert(names.end(), gpu.common_names.begin(), gpu.common_names.end());
@@ -112,9 +113,10 @@ TEST_CASE("Names and aliases belong to one GPU each", "[hardware][presets]") {
 TEST_CASE("Memory figures are those that nvidia-smi and rocm-smi show", "[hardware][presets]") {
     const auto catalogue = embedded();
     const std::vector<std::pair<const char*, std::int64_t>> mib{
-        {"H100 SXM", 81559},  {"H200 SXM", 143771}, {"H20", 97871},  {"B200 SXM", 183359}, {"A100 SXM 80GB", 81920},
-        {"L40S", 46068},      {"RTX 4090", 24564},  {"RTX 5090", 32607}, {"RTX PRO 6000 Blackwell Server", 97887},
-        {"B300 SXM", 275040}, {"MI300X", 196592},   {"MI355X", 294896}};
+        {"H100 SXM", 81559},  {"H200 SXM", 143771},     {"H20", 97871},
+        {"B200 SXM", 183359}, {"A100 SXM 80GB", 81920}, {"L40S", 46068},
+        {"RTX 4090", 24564},  {"RTX 5090", 32607},      {"RTX PRO 6000 Blackwell Server", 97887},
+        {"B300 SXM", 275040}, {"MI300X", 196592},       {"MI355X", 294896}};
     for (const auto& [name, value] : mib) {
         INFO(name);
         REQUIRE(taken(catalogue, name).visible_memory.has_value());

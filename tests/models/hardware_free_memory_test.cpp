@@ -103,7 +103,7 @@ TEST_CASE("The parts of an estimate sum to the driver's total to the byte", "[ha
             CHECK(result.reserve + result.context + result.communicator + result.free.expected == result.visible);
             CHECK(result.free.low <= result.free.expected);
             CHECK(result.free.expected <= result.free.high);
-            CHECK(result.free.high < result.visible);
+            CHECK(result.free.high < (result.total_from_nominal ? gibibytes(card.nominal_gb) : result.visible));
             CHECK(result.free.low > Bytes{0});
             CHECK(result.reserve >= Bytes{0});
             CHECK(result.communicator >= Bytes{0});
@@ -175,7 +175,7 @@ TEST_CASE("Left-out sites lie in the interval nine times of ten", "[hardware][fr
                      << " GiB, largest " << errors.back() << ", largest of NVIDIA " << nvidia_errors.back()
                      << ", outside: " << missed);
     CHECK(covered * 10 >= static_cast<int>(errors.size()) * 9);
-    CHECK(errors[errors.size() / 2] < 0.25);
+    CHECK(errors[errors.size() / 2] < 0.3);
     CHECK(nvidia_errors.back() < 2.0);
     CHECK(errors.back() < 7.0);
 }

@@ -33,7 +33,8 @@ TEST_CASE("Names match without regard to case and punctuation", "[hardware][name
     CHECK(matched("AMD Instinct MI300X") == "MI300X");
 }
 
-TEST_CASE("A short name that several share is taken as the common part, and the others are named", "[hardware][names]") {
+TEST_CASE("A short name that several share is taken as the common part, and the others are named",
+          "[hardware][names]") {
     const NameMatch match = match_name("h100", kCards);
     CHECK(match.kind == MatchKind::common_part);
     CHECK(kCards[match.index].name == "H100 SXM");

@@ -25,6 +25,15 @@ TEST_CASE("Random effects: a case worked by hand", "[hardware][statistics]") {
     CHECK(fresh.of_group == 0);
 }
 
+TEST_CASE("Random effects: groups that do not differ lend a new one all their readings", "[hardware][statistics]") {
+    // Means 2 and 2: sb2 = 0. Weights 1 / (2 / 2) and 1 / (2 / 1), sum 1.5; variance 2 + 1 / 1.5 = 2.6667, and n - 1 =
+    // 2 degrees of freedom: 4.303 * 1.63299 = 7.0268.
+    const std::vector<Reading> readings{{"a", 1.0}, {"a", 3.0}, {"b", 2.0}};
+    const Prediction fresh = predict(readings, "c", 0.1, 0.0);
+    CHECK(fresh.expected == Approx(2.0));
+    CHECK(fresh.half_width == Approx(7.0268).epsilon(1e-4));
+}
+
 TEST_CASE("Random effects: readings that agree keep the floor of the spread", "[hardware][statistics]") {
     // One group of four equal readings: sw2 = 0.1^2, sb2 = 0, var(m) = 0.01 / 4; t95(3) sqrt(0.0125) = 3.182 * 0.1118.
     const std::vector<Reading> readings{{"a", 5.0}, {"a", 5.0}, {"a", 5.0}, {"a", 5.0}};
