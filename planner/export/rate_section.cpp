@@ -1,0 +1,63 @@
+#include "planner/export/plan_report.hpp"
+#include "units/format.hpp"
+
+namespace kvplan::exporting {
+
+namespace {
+
+ReportSection concurrency(const Scenario& scenario, const Plan& plan) {
+    const ConcurrencyPlan& c = plan.concurrency;
+    ReportSection section{"Concurrency, whole deployment", {}, {}};
+    const auto row = [&](const char* name, const std::optional<double>& value, const char* meaning) {
+        if (value) section.table.rows.push_back({{name, fixed(*value, 1), meaning}, 0, false});
+    };
+    row("full length", c.full_length, "no retraction ever: prompt and whole output reserved");
+    row("retraction-free", c.retraction_free, "pool exceeded only in the stated share of the time");
+    row("admission", c.admission, "what the engine's own rule lets in");
+    row("steady state", c.steady_state, "mean when the pool is always full");
+    if (c.steady_state_low && c.steady_state_high)
+        section.sentences.push_back("The split of " + shortest(scenario.workload.request_tokens.value_or(0.0), 0) + " tokens is unknown: steady state lies between " +
+                                    fixed(*c.steady_state_low, 1) + " and " + fixed(*c.steady_state_high, 1) +
+                                    ". --input-tokens, --output-tokens, their spread (mean:p95), --max-new-tokens and --shared-prefix-tokens narrow it.");
+    if (c.limited_by != ConcurrencyLimit::none) section.sentences.push_back("Limited by " + std::string(name_of(c.limited_by)) + ".");
+    return section;
+}
+
+ReportSection by_context(const ConcurrencyPlan& c) {
+    ReportSection section{"Requests at once by context", {}, {}};
+    section.table.header = {"tokens a request", "full length", "steady state"};
+    for (const ConcurrencyByContext& row : c.by_context)
+        section.table.rows.push_back({{with_commas(row.context_tokens.count()), with_commas(row.full_length), fixed(row.steady_state, 1)}, 0, false});
+    return section;
+}
+
+ReportSection throughput(const Plan& plan) {
+    const ThroughputPlan& t = plan.throughput;
+    ReportSection section{"Throughput that nothing can exceed, tokens/s, whole deployment", {}, {}};
+    const auto row = [&](const char* name, const std::optional<TokensPerSecond>& value) {
+        if (value) section.table.rows.push_back({{name, fixed(value->value, 0)}, 0, false});
+    };
+    row("decode", t.decode);
+    row("prefill", t.prefill);
+    row("output", t.output);
+    if (!t.limited_by.empty()) section.sentences.push_back("Limited by " + std::string(t.limited_by) + ".");
+    if (t.expected_output_tokens_per_second) {
+        const auto& expected = *t.expected_output_tokens_per_second;
+        section.sentences.push_back("Expected: " + fixed(expected.expected, 0) + " output tokens/s (" + fixed(expected.low, 0) + " to " + fixed(expected.high, 0) + ", an estimate).");
+    }
+    if (plan.latency.ttft_seconds) section.sentences.push_back("Time to first token: at least " + duration(plan.latency.ttft_seconds->low) + ", expected " + duration(plan.latency.ttft_seconds->expected) + ".");
+    if (plan.latency.itl_seconds) section.sentences.push_back("Inter-token latency: at least " + duration(plan.latency.itl_seconds->low) + ", expected " + duration(plan.latency.itl_seconds->expected) + ".");
+    return section;
+}
+
+}  // namespace
+
+std::vector<ReportSection> rate_sections(const Scenario& scenario, const Plan& plan) {
+    std::vector<ReportSection> sections;
+    if (plan.concurrency.full_length || plan.concurrency.steady_state) sections.push_back(concurrency(scenario, plan));
+    if (!plan.concurrency.by_context.empty()) sections.push_back(by_context(plan.concurrency));
+    if (plan.throughput.output || plan.throughput.decode) sections.push_back(throughput(plan));
+    return sections;
+}
+
+}  // namespace kvplan::exporting
