@@ -1,19 +1,99 @@
 #include "cli/app.hpp"
 
 #include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <map>
 #include <ostream>
+#include <span>
+
+#include "cli/context.hpp"
 
 namespace kvplan::cli {
 
-int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
-    CLI::App app{"Capacity planner for LLM serving", "kvplan"};
-    app.set_version_flag("--version", "kvplan 0.1.0");
+namespace {
+
+constexpr const char* kVersion = "kvplan " KVPLAN_VERSION;
+
+void add_global_options(CLI::App& app, Context& context) {
+    static const std::map<std::string, Format> kFormats{{"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}, {"markdown", Format::markdown}};
+    app.add_option("--format", context.format, "text, json, csv or markdown")->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case).description(""))->type_name("FORMAT");
+    app.add_option("--output", context.output, "Write the result to a file, whole or not at all")->type_name("FILE");
+    app.add_option("--color", context.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}).description(""))->type_name("WHEN");
+    app.add_flag("--quiet", context.quiet, "No warnings on stderr");
+    app.add_flag("--verbose", context.verbose, "Notes on stderr, small items in tables");
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+// CLI11's own texts name the fault but not what was meant.
+void explain(const CLI::App& app, const CLI::ParseError& error, std::ostream& err) {
+    err << "kvplan: " << escape_for_terminal(error.what()) << "\n";
+    const CLI::App* command = &app;
+    for (const CLI::App* sub : app.get_subcommands()) command = sub;
+    std::vector<std::string> known = option_names(*command);
+    for (const std::string& name : option_names(app)) known.push_back(name);
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+        for (const std::string& extra : command->remaining(true)) {
+            if (extra.rfind("--", 0) != 0) continue;
+            const auto nearest = nearest_names(extra.substr(0, extra.find('=')), std::span<const std::string>(known));
+            if (!nearest.empty()) err << "  " << escape_for_terminal(extra) << ": " << did_you_mean(nearest) << "\n";
+        }
+    }
+    if (command == &app && app.get_subcommands().empty()) {
+        std::vector<std::string> commands;
+        for (const CLI::App* sub : app.get_subcommands(nullptr)) commands.push_back(sub->get_name());
+        for (const std::string& extra : app.remaining()) {
+            const auto nearest = nearest_names(extra, std::span<const std::string>(commands));
+            if (!nearest.empty()) err << "  " << escape_for_terminal(extra) << ": " << did_you_mean(nearest) << "\n";
+        }
+    }
+    err << "Run `kvplan" << (command == &app ? std::string{} : " " + command->get_name()) << " --help` for what is known.\n";
+}
+
+int parse_and_run(int argc, const char* const* argv, Context& context) {
+    CLI::App app{"Capacity planner for LLM serving: KV tokens, concurrency, throughput ceilings and safe host caches, before the launch", "kvplan"};
+    app.set_version_flag("--version", kVersion);
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.footer("Example:\n  kvplan plan --model kimi-k2.5 --gpu rtx-pro-6000-blackwell --tp 8 --mem-fraction-static 0.85 --host-ram 449GB\n\n`kvplan COMMAND --help` says more, with an example each.");
+    add_global_options(app, context);
+    add_plan_command(app, context);
+    add_gpus_command(app, context);
+    add_engines_command(app, context);
     try {
         app.parse(argc, argv);
+    } catch (const CLI::Success& success) {
+        return app.exit(success, *context.out, *context.err);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error, out, err) == 0 ? 0 : 2;
+        explain(app, error, *context.err);
+        return kUsage;
     }
-    return 0;
+    return context.exit_code;
+}
+
+}  // namespace
+
+int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
+    // A reader that goes away (`| head`) ends the writing, not the program.
+    std::signal(SIGPIPE, SIG_IGN);
+    Context context;
+    context.out = &out;
+    context.err = &err;
+    try {
+        return parse_and_run(argc, argv, context);
+    } catch (const OverflowError& error) {
+        err << "kvplan: " << error.what() << ": a figure of the input is too large\n";
+        return kUsage;
+    } catch (const std::exception& error) {
+        err << "kvplan: internal error: " << escape_for_terminal(error.what()) << "\n";
+        return kInternal;
+    }
 }
 
 }  // namespace kvplan::cli

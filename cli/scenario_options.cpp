@@ -1,0 +1,88 @@
+#include "cli/scenario_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "planner/scenario_fields.hpp"
+
+namespace kvplan::cli {
+
+namespace {
+
+const char* group_name(FieldGroup group) {
+    switch (group) {
+        case FieldGroup::model: return "Model";
+        case FieldGroup::hardware: return "Hardware";
+        case FieldGroup::host: return "Host";
+        case FieldGroup::engine: return "Engine (the engine's own flags)";
+        case FieldGroup::workload: return "Workload";
+    }
+    return "";
+}
+
+// CLI11 wants "-x,--long"; a short flag of several letters ("-tp") is no option name there and is left to `check`.
+std::string option_names(const FieldSpec& field) {
+    std::string names;
+    for (const std::string_view flag : field.flags) {
+        const bool is_long = flag.substr(0, 2) == "--";
+        if (!is_long && flag.size() != 2) continue;
+        names += (names.empty() ? "" : ",") + std::string(flag);
+    }
+    return names;
+}
+
+}  // namespace
+
+std::shared_ptr<ScenarioOptions> add_scenario_options(CLI::App& command, Context& context) {
+    auto options = std::make_shared<ScenarioOptions>();
+    command.add_option("--scenario", options->scenario_file, "Scenario file (JSON, field names in snake_case); flags override it")
+        ->type_name("FILE")
+        ->group("Scenario");
+    for (const FieldSpec& field : scenario_fields()) {
+        const std::string name(field.name);
+        const auto store = [options, name](const std::string& text) { options->values[name] = text; };
+        CLI::Option* option = nullptr;
+        if (field.kind == FieldKind::boolean) {
+            // A switch may also be given a value: --async-scheduling=false.
+            option = command.add_option_function<std::string>(option_names(field), store, std::string(field.help))->expected(0, 1)->default_str("")->type_name("");
+        } else {
+            option = command.add_option_function<std::string>(option_names(field), store, std::string(field.help))->type_name(std::string(field.value_name));
+        }
+        option->group(group_name(field.group))->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    }
+    command.add_option("--models-dir", context.catalogues.models_dir, "More model presets (JSON)")->type_name("DIR")->group("Catalogues");
+    command.add_option("--hardware-dir", context.catalogues.hardware_dir, "More GPU and host presets (JSON)")->type_name("DIR")->group("Catalogues");
+    command.add_option("--assume-family", context.catalogues.assume_family, "Read an unknown model_type by this family's rule")->type_name("FAMILY")->group("Catalogues");
+    return options;
+}
+
+bool apply(const ScenarioOptions& options, Scenario& scenario, Diagnostics& diagnostics) {
+    if (!options.scenario_file.empty())
+        if (auto text = read_text(options.scenario_file, diagnostics)) (void)read_scenario(std::move(*text), options.scenario_file, scenario, diagnostics);
+    for (const auto& [name, text] : options.values) {
+        const FieldSpec* field = find_field(name);
+        if (const auto failure = set_field(scenario, *field, text, "flag")) {
+            Diagnostic diagnostic;
+            diagnostic.code = "flag.value";
+            diagnostic.pointer = std::string(field->flags.front());
+            diagnostic.message = std::string(field->flags.front()) + " cannot be used";
+            diagnostic.found = text.empty() ? "nothing" : text;
+            diagnostic.expected = failure->expected;
+            diagnostic.hint = failure->hint;
+            diagnostics.add(std::move(diagnostic));
+        }
+    }
+    return !diagnostics.has_errors();
+}
+
+std::optional<Scenario> build_scenario(const ScenarioOptions& options, Context& context) {
+    Scenario scenario;
+    Diagnostics diagnostics;
+    if (!apply(options, scenario, diagnostics) || !resolve(scenario, context.catalogues, diagnostics)) {
+        fail(context, diagnostics);
+        return std::nullopt;
+    }
+    show(context, diagnostics);
+    return scenario;
+}
+
+}  // namespace kvplan::cli
