@@ -16,12 +16,12 @@ namespace kvplan::families {
 struct Build {
     const ModelFacts& facts;
     const ReadOptions& options;
-    std::string architecture;             // architectures[0], or empty
-    std::string model_type;               // of the text model
-    std::string quant_method;             // "fp8", "compressed-tensors", "mlx", ... or empty
-    Blueprint blueprint;
+    std::string architecture = {};        // architectures[0], or empty
+    std::string model_type = {};          // of the text model
+    Blueprint blueprint = {};
     bool tied = false;
-    std::vector<std::string> assumptions;
+    DType block_scale = DType::f32;       // of fp8 block scales; no config tells it
+    std::vector<std::string> assumptions = {};
 };
 
 using Rule = void (*)(Build&);
@@ -39,8 +39,6 @@ struct Family {
 /// A tower and projector round a text model, chosen by the outer model_type when there is a vision section.
 struct VisionFamily {
     std::vector<std::string_view> model_types;
-    std::string_view layer_prefix;                // of the text model's layers in such checkpoints
-    std::string_view outside_prefix;              // before "embed_tokens" and "norm"
     Rule rule;
 };
 
@@ -49,7 +47,9 @@ struct VisionFamily {
 
 // Each families/*.cpp defines some of these.
 [[nodiscard]] std::vector<Family> llama_like();
+[[nodiscard]] std::vector<Family> older();
 [[nodiscard]] std::vector<Family> qwen();
+[[nodiscard]] std::vector<Family> qwen_next();
 [[nodiscard]] std::vector<Family> deepseek();
 [[nodiscard]] std::vector<Family> glm();
 [[nodiscard]] std::vector<Family> gemma();

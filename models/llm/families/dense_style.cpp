@@ -1,0 +1,110 @@
+#include "models/llm/families/dense_style.hpp"
+
+#include <algorithm>
+
+#include "models/llm/keys.hpp"
+
+namespace kvplan::families {
+namespace {
+
+std::string layer_name(bool moe, bool windowed) {
+    std::string name = moe ? "moe" : "dense";
+    if (windowed) name += ", window";
+    return name;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::int64_t layers, Windows rule, std::int64_t pattern) {
+    const ModelFacts& facts = build.facts;
+    std::vector<std::optional<std::int64_t>> windows(static_cast<std::size_t>(layers));
+    const std::optional<std::int64_t> window = rule == Windows::none ? std::nullopt : facts.count(keys::kWindow);
+    if (!window) return windows;
+    if (rule == Windows::by_flag && !facts.flag({"use_sliding_window"}, false)) return windows;
+    // A window as wide as the context never closes (Phi-3.5-MoE says 131072 of 131072).
+    if (const auto context = facts.count(keys::kContext); context && *window >= *context) return windows;
+    if (rule == Windows::by_types) pattern = facts.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, pattern);
+    const std::int64_t from = rule == Windows::by_flag ? facts.count_or({"max_window_layers"}, layers) : 0;
+    const auto types = rule == Windows::all ? std::nullopt : windowed_layers(build, layers);
+    for (std::int64_t i = 0; i < layers; ++i) {
+        bool here = rule == Windows::all || (rule == Windows::by_flag && i >= from);
+        if (rule == Windows::by_types) here = pattern > 0 && (i + 1) % pattern != 0;
+        if (types) here = (*types)[static_cast<std::size_t>(i)];
+        if (here) windows[static_cast<std::size_t>(i)] = window;
+    }
+    return windows;
+}
+
+bool has_bias(const Build& build, Bias rule, bool mlp) {
+    if (rule != Bias::by_key) return rule == Bias::always;
+    if (mlp) return build.facts.flag(keys::kMlpBias, false);
+    return build.facts.flag(keys::kAttentionBias, false);
+}
+
+GroupedOptions grouped_options(const Build& build, const DenseStyle& style) {
+    GroupedOptions options;
+    options.names = style.attention;
+    options.qkv_bias = has_bias(build, style.qkv_bias);
+    options.o_bias = has_bias(build, style.o_bias);
+    options.qk_norm = style.qk_norm;
+    return options;
+}
+
+Dimensions style_dimensions(const Build& build, const DenseStyle& style) {
+    Dimensions d = style.vocab_default > 0 ? read_dimensions(build, style.vocab_default) : read_dimensions(build);
+    if (style.kv_heads_default > 0 && !build.facts.has(keys::kKvHeads)) d.kv_heads = style.kv_heads_default;
+    return d;
+}
+
+std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d) {
+    if (style.ffn_default_multiple > 0 && !build.facts.has(keys::kFfn)) return style.ffn_default_multiple * d.hidden;
+    return build.facts.required(keys::kFfn) / style.ffn_width_divisor;
+}
+
+LayerPlan attention_layer(const Build& build, const DenseStyle& style, const Dimensions& d, const GroupedAttention& attention) {
+    LayerPlan layer;
+    layer.attention = attention;
+    for (const std::string_view norm : style.norms) add_norm(layer.modules, std::string(norm), d.hidden, style.norm_bias);
+    add_grouped(layer, attention, d.hidden, grouped_options(build, style));
+    return layer;
+}
+
+void dense_decoder(Build& build, const DenseStyle& style) {
+    const Dimensions d = style_dimensions(build, style);
+    const std::int64_t intermediate = dense_width(build, style, d);
+    if (!style.layer_prefix.empty()) build.blueprint.layer_prefix = style.layer_prefix;
+    for (const auto& window : layer_windows(build, d.layers, style.windows, style.pattern)) {
+        LayerPlan layer = attention_layer(build, style, d, grouped(d, window));
+        layer.name = layer_name(false, window.has_value());
+        const DenseFfn ffn{intermediate, style.gated};
+        layer.ffn = ffn;
+        add_dense(layer, ffn, d.hidden, style.ffn, has_bias(build, style.ffn_bias, true));
+        append_layer(build.blueprint, std::move(layer));
+    }
+    finish(build, d, style.outside);
+}
+
+void moe_decoder(Build& build, const DenseStyle& style, const MoeOptions& options) {
+    const Dimensions d = style_dimensions(build, style);
+    const MoeFfn moe = read_moe(build);
+    const std::vector<bool> sparse = moe_layers(build, d.layers);
+    const bool any_dense = std::find(sparse.begin(), sparse.end(), false) != sparse.end();
+    const DenseFfn dense{any_dense ? dense_width(build, style, d) : 0, style.gated};
+    if (!style.layer_prefix.empty()) build.blueprint.layer_prefix = style.layer_prefix;
+    const auto windows = layer_windows(build, d.layers, style.windows, style.pattern);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+        LayerPlan layer = attention_layer(build, style, d, grouped(d, windows[i]));
+        layer.name = layer_name(sparse[i], windows[i].has_value());
+        if (sparse[i]) {
+            layer.ffn = moe;
+            add_moe(layer, moe, d.hidden, options);
+        } else {
+            layer.ffn = dense;
+            add_dense(layer, dense, d.hidden, style.ffn, has_bias(build, style.ffn_bias, true));
+        }
+        append_layer(build.blueprint, std::move(layer));
+    }
+    finish(build, d, style.outside);
+}
+
+}  // namespace kvplan::families

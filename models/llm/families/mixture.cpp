@@ -1,0 +1,147 @@
+// Mixtures of experts that are no larger family's: Mixtral, gpt-oss.
+#include "models/llm/families/dense_style.hpp"
+#include "models/llm/keys.hpp"
+
+namespace kvplan::families {
+namespace {
+
+void mixtral(Build& build) {
+    DenseStyle style;
+    style.windows = Windows::all;
+    MoeOptions options;
+    options.prefix = "block_sparse_moe.";
+    options.expert = {"", "w1", "w3", "w2", ""};
+    moe_decoder(build, style, options);
+}
+
+/// Biases on every projection, one sink a head, experts stacked in one tensor with gate and up side by side.
+void gpt_oss(Build& build) {
+    DenseStyle style;
+    style.qkv_bias = style.o_bias = Bias::always;
+    style.windows = Windows::by_types;
+    style.pattern = 2;
+    MoeOptions options;
+    options.router = "router";
+    options.router_bias = true;
+    options.experts = "experts.";
+    options.expert = {"", "gate_proj", "up_proj", "down_proj", "gate_up_proj"};
+    options.expert_bias = true;
+    options.stacked = true;
+    moe_decoder(build, style, options);
+    for (LayerPlan& plan : build.blueprint.plans) {
+        const auto& attention = std::get<GroupedAttention>(plan.attention);
+        Module sinks = vector_of("self_attn.sinks", Component::attention, attention.query_heads);
+        sinks.weight.sharding = Sharding::query_heads;
+        sinks.weight.units = attention.query_heads;
+        plan.modules.push_back(std::move(sinks));
+    }
+}
+
+/// Layer norms with biases, and with attention_bias one on every projection of attention and on the head.
+void phimoe(Build& build) {
+    DenseStyle style;
+    style.norm_bias = true;
+    style.qkv_bias = style.o_bias = Bias::by_key;
+    style.windows = Windows::all;
+    style.outside.norm_bias = true;
+    style.outside.head_bias = build.facts.flag({"lm_head_bias"}, false);
+    MoeOptions options;
+    options.prefix = "block_sparse_moe.";
+    options.expert = {"", "w1", "w3", "w2", ""};
+    moe_decoder(build, style, options);
+}
+
+/// OLMoE norms queries and keys over their full width.
+void olmoe(Build& build) {
+    DenseStyle style;
+    style.qk_norm = QkNorm::full_width;
+    moe_decoder(build, style, {});
+}
+
+/// Granite's experts are stacked, gate and up in one tensor.
+void granitemoe(Build& build) {
+    DenseStyle style;
+    style.qkv_bias = style.o_bias = Bias::by_key;
+    MoeOptions options;
+    options.prefix = "block_sparse_moe.";
+    options.router = "router.layer";
+    options.experts = "";
+    options.expert = {"", "input_linear", "input_linear", "output_linear", "input_linear"};
+    options.shared = "";
+    options.stacked = true;
+    moe_decoder(build, style, options);
+}
+
+/// DBRX keeps its facts in attn_config and ffn_config, and its experts stacked.
+void dbrx(Build& build) {
+    Dimensions d = read_dimensions(build);
+    const ModelFacts attention = build.facts.section({"attn_config"});
+    const ModelFacts ffn = build.facts.section({"ffn_config"});
+    if (attention.exists()) d.kv_heads = attention.required(keys::kKvHeads);
+    MoeFfn moe;
+    const ModelFacts& experts = ffn.exists() ? ffn : build.facts;
+    moe.experts = experts.required(keys::kExperts);
+    moe.top_k = experts.required(keys::kTopK);
+    moe.intermediate = experts.required(keys::kFfn);
+    LayerPlan layer;
+    layer.name = "moe";
+    layer.ffn = moe;
+    layer.attention = grouped(d);
+    add_norm(layer.modules, "norm_attn_norm.norm_1", d.hidden);
+    add_norm(layer.modules, "norm_attn_norm.norm_2", d.hidden);
+    GroupedOptions options;
+    options.names.prefix = "norm_attn_norm.attn.";
+    options.names.fused = "Wqkv";
+    options.names.o = "out_proj";
+    add_grouped(layer, grouped(d), d.hidden, options);
+    MoeOptions how;
+    how.prefix = "ffn.";
+    how.router = "router.layer";
+    how.experts = "experts.mlp.";
+    how.expert = {"", "w1", "v1", "w2", ""};
+    how.stacked = true;
+    add_moe(layer, moe, d.hidden, how);
+    build.blueprint.layer_prefix = "transformer.blocks";
+    for (std::int64_t i = 0; i < d.layers; ++i) append_layer(build.blueprint, layer);
+    OutsideOptions outside;
+    outside.embedding = "transformer.wte";
+    outside.norm = "transformer.norm_f";
+    finish(build, d, outside);
+}
+
+/// Grok: four norms a layer; Grok-2 has an MLP beside the experts (residual_moe).
+void grok(Build& build) {
+    const Dimensions d = read_dimensions(build);
+    MoeFfn moe = read_moe(build);
+    const bool residual = build.facts.flag({"residual_moe"}, false);
+    if (residual) moe.dense_intermediate = build.facts.required(keys::kFfn);
+    LayerPlan layer;
+    layer.name = "moe";
+    layer.attention = grouped(d);
+    layer.ffn = moe;
+    for (const char* norm : {"pre_attn_norm", "post_attn_norm", "pre_moe_norm", "post_moe_norm"}) add_norm(layer.modules, norm, d.hidden);
+    add_grouped(layer, grouped(d), d.hidden);
+    MoeOptions options;
+    options.prefix = "block_sparse_moe.";
+    options.expert = {"", "w1", "w3", "w2", ""};
+    add_moe(layer, moe, d.hidden, options);
+    if (residual) add_dense(layer, DenseFfn{moe.dense_intermediate, true}, d.hidden);
+    for (std::int64_t i = 0; i < d.layers; ++i) append_layer(build.blueprint, layer);
+    finish(build, d);
+}
+
+}  // namespace
+
+std::vector<Family> mixture() {
+    std::vector<Family> families;
+    families.push_back({"mixtral", {"mixtral"}, {}, mixtral});
+    families.push_back({"gpt_oss", {"gpt_oss"}, {}, gpt_oss});
+    families.push_back({"phimoe", {"phimoe"}, {"PhiMoEForCausalLM"}, phimoe});
+    families.push_back({"olmoe", {"olmoe"}, {}, olmoe, false, false, "huggingface/transformers src/transformers/models/olmoe/modeling_olmoe.py"});
+    families.push_back({"granitemoe", {"granitemoe"}, {}, granitemoe});
+    families.push_back({"dbrx", {"dbrx"}, {"DbrxForCausalLM"}, dbrx});
+    families.push_back({"grok", {"grok-1", "grok"}, {"Grok1ForCausalLM", "Grok1ModelForCausalLM"}, grok});
+    return families;
+}
+
+}  // namespace kvplan::families
