@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Configures (once) and builds the given targets in build/release. Quiet unless something fails; sourced by run.sh and test.sh.
+set -euo pipefail
+
+kvplan_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+kvplan_build=$kvplan_root/build/release
+
+kvplan_build_targets() {
+  local log
+  log=$(mktemp)
+  if [[ ! -f $kvplan_build/build.ninja ]]; then
+    echo "kvplan: configuring" >&2
+    if ! (cd "$kvplan_root" && cmake --preset release) >"$log" 2>&1; then
+      cat "$log" >&2
+      rm -f "$log"
+      return 1
+    fi
+  fi
+  # A dry run tells whether there is anything to say.
+  if ! ninja -C "$kvplan_build" -n "$@" 2>/dev/null | tail -n 1 | grep -q "no work to do"; then
+    echo "kvplan: building (the first time takes some minutes)" >&2
+  fi
+  if ! ninja -C "$kvplan_build" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
