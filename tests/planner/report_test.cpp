@@ -1,0 +1,47 @@
+#include <nlohmann/json.hpp>
+
+#include "planner/export/csv.hpp"
+#include "planner/export/report.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kvplan::exporting;
+
+TEST_CASE("A report is aligned as text and a table in Markdown", "[export]") {
+    const Report report{"Title", "FITS", Tone::good, {{"Memory", {{"", "GiB"}, {{{"total", "95.59"}, 0, true}, {{"experts", "7.20"}, 1, false}}}, {"One | two."}}}};
+    CHECK(render_text(report, {60, false}) ==
+          "Title\n"
+          "FITS\n"
+          "\n"
+          "Memory\n"
+          "               GiB\n"
+          "  total      95.59\n"
+          "    experts   7.20\n"
+          "  One | two.\n");
+    CHECK(render_markdown(report) ==
+          "# Title\n\n**FITS**\n\n## Memory\n\n"
+          "|  | GiB |\n| :-- | --: |\n| **total** | **95.59** |\n| &nbsp;&nbsp;experts | 7.20 |\n\n- One | two.\n\n");
+}
+
+TEST_CASE("Colour adds to words and never replaces them", "[export]") {
+    const Report report{"Title", "DOES NOT FIT", Tone::bad, {}};
+    CHECK(render_text(report, {60, true}).find("DOES NOT FIT") != std::string::npos);
+    CHECK(render_text(report, {60, true}).find("\x1b[1;31m") != std::string::npos);
+    CHECK(render_text(report, {60, false}).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("Long sentences are wrapped to the width", "[export]") {
+    const Report report{"T", "", Tone::good, {{"S", {}, {"aaaa bbbb cccc dddd eeee ffff gggg hhhh iiii jjjj kkkk"}}}};
+    const std::string text = render_text(report, {40, false});
+    std::size_t start = 0;
+    while (start < text.size()) {
+        const std::size_t end = text.find('\n', start);
+        CHECK(end - start <= 40);
+        start = end + 1;
+    }
+}
+
+TEST_CASE("An estimate is three cells in CSV and odd texts are quoted", "[export][csv]") {
+    const nlohmann::ordered_json document = {{"fits", true}, {"gpu", {{"weights", {{"low", 1}, {"expected", 2}, {"high", 3}, {"basis", "exact"}}}, {"note", "a,\"b\""}}}, {"none", nullptr}};
+    CHECK(csv_of(flatten(document)) == "fits,gpu.weights,gpu.weights.low,gpu.weights.high,gpu.weights.basis,gpu.note,none\n"
+                                       "true,2,1,3,exact,\"a,\"\"b\"\"\",\n");
+}
