@@ -7,15 +7,15 @@
 namespace kvplan::families {
 
 Dimensions read_dimensions(const Build& build) {
-    Dimensions d = read_dimensions(build, 0);
+    Dimensions d = read_dimensions(build, 0, 0);
     d.vocab = build.facts.required(keys::kVocab);
     return d;
 }
 
-Dimensions read_dimensions(const Build& build, std::int64_t vocab_default) {
+Dimensions read_dimensions(const Build& build, std::int64_t layers, std::int64_t vocab_default) {
     const ModelFacts& facts = build.facts;
     Dimensions d;
-    d.layers = facts.required(keys::kLayers);
+    d.layers = layers > 0 ? layers : facts.required(keys::kLayers);
     if (d.layers > kMaxLayers) {
         facts.fault(facts.value(keys::kLayers), "value.range", "there are more layers than any model has", "at most " + std::to_string(kMaxLayers));
         d.layers = 1;

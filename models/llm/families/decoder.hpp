@@ -14,7 +14,8 @@ struct Dimensions {
 
 /// Required dimensions; KV heads default to heads, the head dim to hidden / heads.
 [[nodiscard]] Dimensions read_dimensions(const Build& build);
-[[nodiscard]] Dimensions read_dimensions(const Build& build, std::int64_t vocab_default);
+/// The same where the layers are counted elsewhere (`layers` > 0) or the vocabulary has a default.
+[[nodiscard]] Dimensions read_dimensions(const Build& build, std::int64_t layers, std::int64_t vocab_default);
 
 [[nodiscard]] GroupedAttention grouped(const Dimensions& d, std::optional<std::int64_t> window = std::nullopt);
 

@@ -51,7 +51,7 @@ GroupedOptions grouped_options(const Build& build, const DenseStyle& style) {
 }
 
 Dimensions style_dimensions(const Build& build, const DenseStyle& style) {
-    Dimensions d = style.vocab_default > 0 ? read_dimensions(build, style.vocab_default) : read_dimensions(build);
+    Dimensions d = style.vocab_default > 0 ? read_dimensions(build, 0, style.vocab_default) : read_dimensions(build);
     if (style.kv_heads_default > 0 && !build.facts.has(keys::kKvHeads)) d.kv_heads = style.kv_heads_default;
     return d;
 }

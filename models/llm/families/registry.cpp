@@ -18,6 +18,8 @@ std::vector<Family> every_family() {
     append(families, glm());
     append(families, gemma());
     append(families, mixture());
+    append(families, nemotron());
+    append(families, hybrid());
     return families;
 }
 

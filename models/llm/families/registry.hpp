@@ -54,6 +54,8 @@ struct VisionFamily {
 [[nodiscard]] std::vector<Family> glm();
 [[nodiscard]] std::vector<Family> gemma();
 [[nodiscard]] std::vector<Family> mixture();
+[[nodiscard]] std::vector<Family> nemotron();
+[[nodiscard]] std::vector<Family> hybrid();
 [[nodiscard]] std::vector<VisionFamily> vision_towers();
 
 }  // namespace kvplan::families

@@ -15,18 +15,20 @@ struct VisionBlock {
     bool bias = true;
     bool gated = false;
     bool norm_bias = true;
+    std::int64_t attention_width = 0;     // of q, k and v when it is not hidden
 };
 
 void add_blocks(std::vector<Module>& out, const VisionBlock& block) {
     const std::int64_t n = block.layers, h = block.hidden, f = block.intermediate;
+    const std::int64_t a = block.attention_width > 0 ? block.attention_width : h;
     const auto path = [&](const char* name) { return block.prefix + ".*." + name; };
     if (block.fused_qkv) {
-        add_vision(out, path("attn.qkv"), 3 * h, h, block.bias, n, Sharding::column, block.heads);
+        add_vision(out, path("attn.qkv"), 3 * a, h, block.bias, n, Sharding::column, block.heads);
     } else {
         for (const char* name : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"})
-            add_vision(out, path(name), h, h, block.bias, n, Sharding::column, block.heads);
+            add_vision(out, path(name), a, h, block.bias, n, Sharding::column, block.heads);
     }
-    add_vision(out, path("attn.proj"), h, h, block.bias, n, Sharding::row, block.heads);
+    add_vision(out, path("attn.proj"), h, a, block.bias, n, Sharding::row, block.heads);
     if (block.gated) add_vision(out, path("mlp.gate_proj"), f, h, block.bias, n, Sharding::column);
     add_vision(out, path("mlp.fc1"), f, h, block.bias, n, Sharding::column);
     add_vision(out, path("mlp.fc2"), h, f, block.bias, n, Sharding::row);
@@ -51,15 +53,21 @@ void moonvit(Build& build) {
     std::int64_t merge = 1;
     const std::vector<std::int64_t> kernel = v.integers({"merge", "merge_kernel_size"});
     for (const std::int64_t side : kernel.empty() ? std::vector<std::int64_t>{2, 2} : kernel) merge *= side;
+    block.bias = v.flag({"attn_bias"}, true);
+    block.norm_bias = v.word({"norm_type"}).value_or("layernorm") != "rmsnorm";
+    block.attention_width = v.count_or({"qkv_width", "qkv_hidden_size"}, 0);
     std::vector<Module>& out = build.blueprint.outside;
-    add_vision(out, "vision_tower.patch_embed.proj", block.hidden, 3 * patch * patch, true);
+    add_vision(out, "vision_tower.patch_embed.proj", block.hidden, 3 * patch * patch, v.flag({"patch_embed_proj_bias"}, true));
     add_vision(out, "vision_tower.patch_embed.pos_emb", rows * columns, block.hidden, false);
     add_blocks(out, block);
-    add_vision(out, "vision_tower.encoder.final_layernorm", block.hidden, 1, true);
+    add_vision(out, "vision_tower.encoder.final_layernorm", block.hidden, 1, block.norm_bias);
     const std::int64_t merged = block.hidden * merge;
-    add_vision(out, "mm_projector.pre_norm", block.hidden, 1, true);
-    add_vision(out, "mm_projector.proj.0", merged, merged, true);
-    add_vision(out, "mm_projector.proj.2", text_width(build), merged, true);
+    // The second version of the merger norms what comes out, without biases; the first what goes in.
+    const bool second = v.word({"mm_projector_type"}).value_or("patchmerger") == "patchmergerv2";
+    if (!second) add_vision(out, "mm_projector.pre_norm", block.hidden, 1, true);
+    add_vision(out, "mm_projector.proj.0", merged, merged, !second);
+    add_vision(out, "mm_projector.proj.2", text_width(build), merged, !second);
+    if (second) add_vision(out, "mm_projector.post_norm", text_width(build), 1, false);
     build.blueprint.vision = VisionTower{block.layers, block.hidden};
 }
 
@@ -126,7 +134,7 @@ void qwen_vision(Build& build, const QwenVision& style) {
 
 std::vector<VisionFamily> vision_towers() {
     std::vector<VisionFamily> towers;
-    towers.push_back({{"kimi_k25", "kimi_vl"}, moonvit});
+    towers.push_back({{"kimi_k25", "kimi_vl", "kimi_k3"}, moonvit});
     towers.push_back({{"gemma3"}, siglip_gemma});
     towers.push_back({{"qwen2_vl"}, [](Build& build) { qwen_vision(build, {}); }});
     towers.push_back({{"qwen2_5_vl"}, [](Build& build) { qwen_vision(build, {true, false}); }});
