@@ -41,7 +41,7 @@ void check_kv_cache(const KvCachePlan& kv, Checks& checks) {
     double per_token = 0.0;
     Bytes per_slot;
     for (const KvGroup& group : kv.groups) {
-        per_token += group.bytes_per_token.value;
+        if (!group.own_window_pool) per_token += group.bytes_per_token.value;
         per_slot += group.bytes_per_slot;
     }
     checks.expect(std::abs(per_token - kv.bytes_per_token.value) <= 1e-6 * (1.0 + per_token),

@@ -40,6 +40,7 @@ struct KvGroup {
     Layers layers;
     BytesPerToken bytes_per_token;       // of all these layers, per rank; 0 for a state group
     Bytes bytes_per_slot;                // of a state group
+    bool own_window_pool = false;        // slots only inside the window, in a pool of its own: not in bytes_per_token
 };
 
 struct KvCachePlan {

@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "units/diagnostics.hpp"
+#include "units/diagnostic.hpp"
 
 namespace kvplan::sglang {
 namespace {

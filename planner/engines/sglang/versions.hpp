@@ -45,6 +45,7 @@ enum class Change {
     host_pool_exact_pinning,     // before: pinned blocks rounded up to a power of two
     host_pool_extra_page,
     pp_spread_remainder,         // one extra layer on each of the last stages; before: all on the last
+    mamba_intermediate_by_request,  // drafted states per running request; before: per slot
     checkpoint_kv_dtype,         // "auto" follows the checkpoint's kv_cache_quant_algo
     separate_v_head_dim,
     draft_slot_pad,              // dense drafts enlarged the target's pool beyond the budget
@@ -54,6 +55,7 @@ enum class Change {
     prefill_graph_default,
     max_running_capped,          // a user value is capped by the pool's estimate
     draft_host_pool,
+    v4_main_layers,              // before: the MTP layer in the list of ratios counted as a layer
     draft_in_budget,
     max_running_by_pool,         // a user value is capped by T/2
     page_first_default,
