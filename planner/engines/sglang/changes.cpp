@@ -39,6 +39,8 @@ std::vector<ChangeRule> table() {
          "Values are sized by their own head_dim; before: by the keys'."},
         {C::swa_allowlist, {20260106}, open, "sglang.swa_allowlist", "v0.5.8", kModelConfig,
          "Two pools only for listed architectures (#16399)."},
+        {C::numa_binding, {20260115}, open, "sglang.numa_binding", "v0.5.8", kHost,
+         "Host pools are taken from the NUMA node of the GPU."},
         {C::swa_ratio_pools, {20260201}, open, "sglang.swa_ratio_pools", "v0.5.9", kPools,
          "Full tokens = budget / (F nf + r S ns), window tokens = r times that."},
         {C::speculative_reserve_4096, {20260226}, {20260612}, "sglang.speculative_reserve", "v0.5.10", kArgs,

@@ -12,12 +12,8 @@ struct GpuFacts {
     std::optional<double> memory_mib;  // the engine's own reading: MiB of the driver's total; unset: unknown
     bool amd = false;
     int sm_major = 0;                  // CUDA compute capability; 0: not NVIDIA, or unknown
-    int sm_minor = 0;
     bool unified = false;
 };
 [[nodiscard]] GpuFacts gpu_facts(const Scenario& scenario);
-
-/// Free memory of one rank before the weights load: measured (`gpu_free`), or estimated from logged readings.
-[[nodiscard]] Estimate<Bytes> free_before_load(const Scenario& scenario);
 
 }  // namespace kvplan::sglang

@@ -49,6 +49,7 @@ enum class Change {
     checkpoint_kv_dtype,         // "auto" follows the checkpoint's kv_cache_quant_algo
     separate_v_head_dim,
     draft_slot_pad,              // dense drafts enlarged the target's pool beyond the budget
+    numa_binding,                // host pools come from the GPU's NUMA node
     swa_allowlist,               // second pool by architecture name
     swa_ratio_pools,             // tokens from F nf + r S ns
     speculative_reserve_4096,

@@ -1,0 +1,195 @@
+#include "planner/engines/sglang/memory.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/engines/sglang/compressed.hpp"
+#include "planner/engines/sglang/defaults.hpp"
+#include "planner/engines/sglang/gpu_facts.hpp"
+#include "planner/engines/sglang/stages.hpp"
+#include "planner/engines/sglang/versions.hpp"
+#include "planner/free_before_load.hpp"
+
+namespace kvplan::sglang {
+namespace {
+
+double d(Bytes b) { return static_cast<double>(b.count()); }
+
+Bytes sum(const std::vector<Need>& list, Bytes Estimate<Bytes>::* end, bool (*take)(const Need&)) {
+    Bytes total;
+    for (const Need& need : list)
+        if (take(need)) total += need.bytes.*end;
+    return total;
+}
+bool all(const Need&) { return true; }
+bool before_graphs(const Need& need) { return need.before_graphs; }
+bool at_start(const Need& need) { return !need.after_start; }
+
+Bytes largest(const std::vector<StageLoad>& loads, Bytes StageLoad::* which) {
+    Bytes most;
+    for (const StageLoad& load : loads) most = std::max(most, load.*which);
+    return most;
+}
+
+/// Bytes of the smallest useful pool: one page, and the state that one request holds.
+double least_pool(const Scenario& scenario, const StageLoad& load) {
+    const std::int64_t page = page_size(scenario) * std::max<std::int64_t>(1, scenario.engine.decode_context_parallel);
+    double bytes = std::ceil(static_cast<double>(page) * load.cells.budget()) + d(multimodal_reservation(scenario));
+    if (load.cells.compressed) bytes += d(request_state(scenario, load.layers, 1));
+    if (load.cells.state_per_slot.count() > 0) {
+        // The state takes rho of (1 + rho) parts, so both parts have to be large enough.
+        const double rho = scenario.engine.mamba_full_memory_ratio.value_or(0.9);
+        const double state = d(load.cells.state_per_slot) * static_cast<double>(state_slots_per_request(scenario.engine));
+        bytes = std::max(bytes + state, scenario.engine.max_mamba_cache_size ? 0.0 : state * (1 + rho) / rho);
+    }
+    return bytes;
+}
+
+/// What stays free in the end with fraction f, when the needs take their low (or expected) part.
+double left_with(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double f, Bytes Estimate<Bytes>::* end) {
+    const PoolSizes sizes = size_pools(scenario, loads, free, f);
+    return d(free) - d(largest(loads, &StageLoad::weights)) - d(sizes.kv) - d(sizes.state) - d(sum(needs(scenario, loads, sizes), end, all));
+}
+
+/// The largest fraction in thousandths within [from, 0.999] with at least `margin` bytes left; pools only grow with f.
+std::optional<double> largest_fraction(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double from,
+                                       Bytes Estimate<Bytes>::* end, double margin) {
+    int low = static_cast<int>(std::ceil(from * 1000)), high = 999;
+    const auto works = [&](int thousandths) { return left_with(scenario, loads, free, thousandths / 1000.0, end) >= margin; };
+    if (low > high || !works(low)) return std::nullopt;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (works(middle)) low = middle;
+        else high = middle - 1;
+    }
+    return low / 1000.0;
+}
+
+}  // namespace
+
+std::vector<StageLoad> stage_loads(const Scenario& scenario, const WeightsPlan& weights, Bytes shift) {
+    const std::vector<StageLayers> layers = stages(scenario);
+    const bool draft_budgeted = in_force(Change::draft_in_budget, rule_date(scenario.engine));
+    std::vector<StageLoad> loads;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        StageLoad load;
+        load.layers = layers[i];
+        load.cells = kv_cells(scenario, layers[i]);
+        const Bytes expected = i < weights.stage_bytes.size() ? weights.stage_bytes[i] : weights.bytes_per_rank.expected;
+        load.weights = std::max(Bytes{0}, expected + shift);
+        load.budgeted = load.weights;
+        // Old servers loaded drafts after the pools were sized.
+        if (!draft_budgeted && i + 1 == layers.size()) load.budgeted -= std::min(load.weights, weights.draft_bytes);
+        loads.push_back(std::move(load));
+    }
+    return loads;
+}
+
+FeasibleFractions feasible_fractions(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free) {
+    FeasibleFractions result;
+    if (free.count() <= 0) return result;
+    double least = 0;
+    for (const StageLoad& load : loads) least = std::max(least, (d(load.budgeted) + least_pool(scenario, load)) / d(free));
+    if (least >= 1) return result;
+    const auto max = largest_fraction(scenario, loads, free, least, &Estimate<Bytes>::low, 0);
+    if (!max) return result;
+    result.min = least;
+    result.max = std::max(*max, least);
+    // Room for activations of a full batch, and a GiB for fragments.
+    result.recommended = largest_fraction(scenario, loads, free, least, &Estimate<Bytes>::expected, static_cast<double>(kGiB));
+    if (!result.recommended) result.recommended = result.max;
+    return result;
+}
+
+namespace {
+
+/// The waterfall's closing: weights + pools + slack - shortfall = free.
+void close_waterfall(GpuPlan& gpu, const PoolSizes& sizes, Bytes free, Bytes budget_end, double least) {
+    if (sizes.tokens.count() > 0) {
+        const Bytes rest = free - gpu.weights_bytes - gpu.kv_pool_bytes - gpu.state_pool_bytes;
+        gpu.slack_bytes = std::max(Bytes{0}, rest);
+        gpu.shortfall_bytes = gpu.slack_bytes - rest;
+        return;
+    }
+    gpu.kv_pool_bytes = gpu.state_pool_bytes = Bytes{0};
+    gpu.slack_bytes = free - budget_end;
+    gpu.shortfall_bytes = gpu.weights_bytes + gpu.slack_bytes - free;
+    // The weights fit but not one page beside them.
+    const Bytes wanted = std::max(Bytes{1}, ceil_bytes(least - std::max(0.0, sizes.rest)));
+    if (gpu.shortfall_bytes.count() <= 0) {
+        const Bytes more = wanted - gpu.shortfall_bytes;
+        gpu.slack_bytes += more;
+        gpu.shortfall_bytes = wanted;
+    }
+}
+
+Estimate<Bytes> left_after(Bytes free, const Estimate<Bytes>& pre, const GpuPlan& gpu, const std::vector<Need>& list, bool (*take)(const Need&),
+                           Bytes late) {
+    const Bytes used = gpu.weights_bytes + gpu.kv_pool_bytes + gpu.state_pool_bytes - late;
+    const auto left = [&](Bytes need) { return std::max(Bytes{0}, free - used - need); };
+    Estimate<Bytes> e{left(sum(list, &Estimate<Bytes>::high, take)), left(sum(list, &Estimate<Bytes>::expected, take)),
+                      left(sum(list, &Estimate<Bytes>::low, take)), weaker(pre.basis, Basis::assumed)};
+    return e;
+}
+
+MemFraction fraction_of(const Scenario& scenario) {
+    MemFraction f;
+    if (scenario.engine.mem_fraction_static) {
+        f.value = scenario.engine.mem_fraction_static->value;
+        f.source = FractionSource::flag;
+    } else {
+        f.value = default_fraction(scenario).value;
+        f.source = FractionSource::engine_default;
+    }
+    return f;
+}
+
+}  // namespace
+
+PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights) {
+    const Estimate<Bytes> pre = free_before_load(scenario);
+    const Parallelism ranks = parallelism(scenario);
+    const auto& w = weights.bytes_per_rank;
+    PoolPlan plan;
+    GpuPlan& gpu = plan.gpu;
+    gpu.total_bytes = std::max(gpu_facts(scenario).total, pre.high);
+    gpu.free_before_load_bytes = pre;
+    gpu.mem_fraction = fraction_of(scenario);
+    const double f = gpu.mem_fraction.value;
+    const std::vector<StageLoad> loads = stage_loads(scenario, weights, Bytes{0});
+    const PoolSizes sizes = size_pools(scenario, loads, pre.expected, f);
+    const PoolSizes low = size_pools(scenario, stage_loads(scenario, weights, w.high - w.expected), pre.low, f);
+    const PoolSizes high = size_pools(scenario, stage_loads(scenario, weights, w.low - w.expected), pre.high, f);
+    gpu.budget_bytes = floor_bytes(d(pre.expected) * f);
+    gpu.weights_bytes = largest(loads, &StageLoad::weights);
+    gpu.kv_pool_bytes = sizes.kv;
+    gpu.state_pool_bytes = sizes.state;
+    double least = 0;
+    for (const StageLoad& load : loads) least = std::max(least, least_pool(scenario, load));
+    close_waterfall(gpu, sizes, pre.expected, gpu.budget_bytes, least);
+    const std::vector<Need> list = needs(scenario, loads, sizes);
+    for (const Need& need : list) gpu.slack_items.push_back({need.name, need.bytes.expected});
+    const Bytes late = gpu.weights_bytes - largest(loads, &StageLoad::budgeted);
+    gpu.left_after_pools_bytes = left_after(pre.expected, pre, gpu, list, before_graphs, late + (late.count() > 0 ? sizes.draft_kv : Bytes{0}));
+    gpu.left_after_graphs_bytes = left_after(pre.expected, pre, gpu, list, at_start, Bytes{0});
+    const FeasibleFractions feasible = feasible_fractions(scenario, loads, pre.expected);
+    gpu.mem_fraction.feasible_min = feasible.min;
+    gpu.mem_fraction.feasible_max = feasible.max;
+    gpu.mem_fraction.recommended = feasible.recommended;
+
+    CapacityPlan& capacity = plan.capacity;
+    const Basis basis = weaker(weaker(pre.basis, w.basis), Basis::engine_rule);
+    capacity.max_total_num_tokens = {std::min(low.tokens, sizes.tokens), sizes.tokens, std::max(high.tokens, sizes.tokens), basis};
+    capacity.swa_tokens = sizes.window_tokens;
+    if (sizes.state_slots) {
+        capacity.state_slots = sizes.state_slots;
+        capacity.state_slots_per_request = state_slots_per_request(scenario.engine);
+    }
+    capacity.distinct_tokens = sizes.tokens * (ranks.dp_attention * ranks.replicas);
+    capacity.max_running_requests = Requests{sizes.requests.running};
+    // max_req_len: one token less than the context and than the pool.
+    capacity.longest_request_tokens = Tokens{std::max<std::int64_t>(0, std::min(context_length(scenario), sizes.tokens.count()) - 1)};
+    return plan;
+}
+
+}  // namespace kvplan::sglang
