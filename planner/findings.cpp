@@ -1,7 +1,9 @@
 #include "planner/findings.hpp"
 
+#include "planner/host_findings.hpp"
+
 namespace kvplan {
 
-std::vector<Finding> find_problems(const Scenario& /*scenario*/, const Plan& /*plan*/) { return {}; }
+std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) { return host_findings(scenario, plan); }
 
 }  // namespace kvplan

@@ -13,7 +13,6 @@ using Change = Finding::Change;
 FindingValue bytes(std::string_view name, Bytes value) { return {name, "bytes", static_cast<double>(value.count()), {}}; }
 FindingValue tokens(std::string_view name, Tokens value) { return {name, "tokens", static_cast<double>(value.count()), {}}; }
 FindingValue count(std::string_view name, std::int64_t value) { return {name, "count", static_cast<double>(value), {}}; }
-FindingValue gb(std::string_view name, std::int64_t value) { return {name, "gb", static_cast<double>(value), {}}; }
 FindingValue seconds(std::string_view name, double value) { return {name, "seconds", value, {}}; }
 FindingValue text(std::string_view name, std::string_view value) { return {name, "text", 0.0, std::string(value)}; }
 
@@ -63,7 +62,8 @@ std::vector<FindingValue> room(const Subject& s) {
                                         bytes("required_high", host.required_high_bytes), bytes("available", *host.available_bytes),
                                         text("limit", name_of(host.limited_by))};
     if (host.safe_max) {
-        values.push_back(gb("safe_size", host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb)));
+        values.push_back(text("flag", host.safe_max->kv_offloading_size_gib ? "--kv-offloading-size" : "--hicache-size"));
+        values.push_back(count("safe_size", host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb)));
         values.push_back({"safe_ratio", "ratio", host.safe_max->hicache_ratio, {}});
         values.push_back(bytes("safe_bytes_per_rank", host.safe_max->bytes_per_rank));
     }
@@ -101,8 +101,8 @@ void find_total_taken_for_rank(Subject& s) {
     const Bytes once = gigabytes(*size);
     if (once > *host.available_bytes || once * host.ranks_per_node <= *host.available_bytes) return;
     s.add("hicache_size_is_per_rank", FindingSeverity::warning,
-          {gb("size", *size), count("ranks", host.ranks_per_node), bytes("asked", s.plan.hicache.bytes_per_node),
-           gb("share", *size / host.ranks_per_node)},
+          {count("size", *size), count("ranks", host.ranks_per_node), bytes("asked", s.plan.hicache.bytes_per_node),
+           count("share", *size / host.ranks_per_node)},
           {"hicache_size"}, safe_change(s));
 }
 
@@ -130,7 +130,7 @@ void find_window(Subject& s) {
         remedy = {{"max_total_tokens", std::to_string(cap)}, {"hicache_size", std::to_string(host.safe_max->hicache_size_gb)}};
     }
     s.add("hicache_window_empty", FindingSeverity::warning,
-          {gb("safe_size", host.safe_max->hicache_size_gb), gb("min_useful", host.min_useful->hicache_size_gb), text("reason", host.min_useful->reason),
+          {count("safe_size", host.safe_max->hicache_size_gb), count("min_useful", host.min_useful->hicache_size_gb), text("reason", host.min_useful->reason),
            tokens("device_tokens", device), text("alternatives", alternatives(s))},
           {"hicache_size", "max_total_tokens", "kv_cache_dtype", "enable_dp_attention", "hicache_storage_backend"}, std::move(remedy));
 }
@@ -183,7 +183,7 @@ void find_extra_pools(Subject& s) {
     }
     if (s.rules.pins_power_of_two && s.scenario.engine.hicache.size_gb) {
         s.add("hicache_power_of_two", FindingSeverity::note,
-              {gb("size", *s.scenario.engine.hicache.size_gb), bytes("per_rank", s.plan.hicache.bytes_per_rank)}, {"hicache_size", "engine"});
+              {count("size", *s.scenario.engine.hicache.size_gb), bytes("per_rank", s.plan.hicache.bytes_per_rank)}, {"hicache_size", "engine"});
     }
 }
 
@@ -223,7 +223,7 @@ void find_flags(Subject& s) {
         s.add("hicache_flags_without_effect", FindingSeverity::note, {}, {"hicache_size", "hicache_ratio", "enable_hierarchical_cache"});
     }
     if (s.cache_on() && cache.size_gb && cache.ratio && s.rules.size_flag == HostRules::SizeFlag::hicache_size) {
-        s.add("hicache_size_overrides_ratio", FindingSeverity::note, {gb("size", *cache.size_gb), {"ratio", "ratio", *cache.ratio, {}}}, {"hicache_size", "hicache_ratio"});
+        s.add("hicache_size_overrides_ratio", FindingSeverity::note, {count("size", *cache.size_gb), {"ratio", "ratio", *cache.ratio, {}}}, {"hicache_size", "hicache_ratio"});
     }
 }
 

@@ -6,6 +6,7 @@
 #include "planner/engines/engine.hpp"
 #include "planner/findings.hpp"
 #include "planner/host_memory.hpp"
+#include "planner/startup.hpp"
 #include "planner/throughput.hpp"
 #include "planner/weights.hpp"
 
@@ -40,6 +41,7 @@ Plan plan(const Scenario& scenario) {
     Rates rates = plan_throughput(scenario, plan);
     plan.throughput = std::move(rates.throughput);
     plan.latency = std::move(rates.latency);
+    plan.latency.startup_seconds = startup_seconds(scenario, plan);
     plan.findings = find_problems(scenario, plan);
     engine.add_findings(scenario, plan);
     return plan;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/hardware/gpu_spec.hpp"
+#include "planner/export/finding_text.hpp"
 #include "planner/host_findings.hpp"
 #include "planner/startup.hpp"
 #include "tests/support/catch.hpp"
@@ -365,6 +366,20 @@ TEST_CASE("The founding launch is explained by its findings", "[host_memory][fin
     REQUIRE(has(found, "hicache_replicated_copies"));
     // most severe first
     REQUIRE(std::is_sorted(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.severity < b.severity; }));
+}
+
+TEST_CASE("Sentences of host findings hold all their figures", "[host_memory][findings]") {
+    Case c = founding();
+    c.run();
+    for (const Finding& finding : c.findings()) {
+        const exporting::FindingText text = exporting::text_of(finding);
+        INFO(finding.code << ": " << text.message << " / " << text.remedy);
+        REQUIRE(text.message != finding.code);
+        REQUIRE(text.message.find('?') == std::string::npos);
+        REQUIRE(text.remedy.find('?') == std::string::npos);
+    }
+    const std::vector<Finding> found = c.findings();
+    REQUIRE(exporting::text_of(*find(found, "hicache_exceeds_host_ram")).remedy.find("--hicache-size 39 (") != std::string::npos);
 }
 
 TEST_CASE("A sound host cache gives notes only", "[host_memory][findings]") {
