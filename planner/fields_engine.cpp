@@ -88,7 +88,7 @@ std::vector<FieldSpec> memory_fields() {
         integer({"max_total_tokens", {"--max-total-tokens"}, kEngine, "Upper limit of KV slots of a rank", kSglang}, kPositive, KVPLAN_FIELD(engine.max_total_tokens)),
         integer({"chunked_prefill_size", {"--chunked-prefill-size"}, kEngine, "Prompt tokens of one prefill step (-1: off)", kSglang}, Range{-1, 1e9, false}, KVPLAN_FIELD(engine.chunked_prefill_size)),
         integer({"max_prefill_tokens", {"--max-prefill-tokens"}, kEngine, "Prompt tokens of one prefill batch (default 16384)", kSglang}, kCount, KVPLAN_FIELD(engine.max_prefill_tokens)),
-        integer({"cuda_graph_max_bs", {"--cuda-graph-max-bs"}, kEngine, "Largest batch with a decode graph", kSglang}, kCount, KVPLAN_FIELD(engine.cuda_graph_max_bs)),
+        integer({"cuda_graph_max_bs", {"--cuda-graph-max-bs", "--cuda-graph-max-bs-decode"}, kEngine, "Largest batch with a decode graph", kSglang}, kCount, KVPLAN_FIELD(engine.cuda_graph_max_bs)),
         toggle({"disable_cuda_graph", {"--disable-cuda-graph"}, kEngine, "No decode graphs", kSglang}, KVPLAN_FIELD(engine.disable_cuda_graph)),
         toggle({"disable_piecewise_cuda_graph", {"--disable-piecewise-cuda-graph"}, kEngine, "No prefill graphs", kSglang}, KVPLAN_FIELD(engine.disable_piecewise_cuda_graph)),
         toggle({"disable_radix_cache", {"--disable-radix-cache"}, kEngine, "No prefix cache", kSglang}, KVPLAN_FIELD(engine.disable_radix_cache)),

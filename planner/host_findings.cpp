@@ -212,7 +212,7 @@ void find_host_setup(Subject& s) {
         s.add("host_available_assumed", FindingSeverity::note, {bytes("ram", *host.ram), bytes("available", *plan.host.available_bytes)}, {"host_ram", "host_available"});
     }
     const auto origin = s.scenario.origin.find("memlock");
-    if (host.memlock && origin != s.scenario.origin.end() && origin->second == "probe" && *host.memlock < plan.hicache.bytes_per_rank) {
+    if (host.memlock && origin != s.scenario.origin.end() && (origin->second == "probe" || origin->second == "manifest") && *host.memlock < plan.hicache.bytes_per_rank) {
         s.add("memlock_probed", FindingSeverity::note, {bytes("memlock", *host.memlock), bytes("per_rank", plan.hicache.bytes_per_rank)}, {"memlock"});
     }
 }

@@ -43,7 +43,7 @@ void add_numa(const HostOptions& host, const Parallelism& p, HostLimits& limits)
 
 void add_pinning(const Scenario& scenario, HostLimits& limits) {
     const auto origin = scenario.origin.find("memlock");
-    const bool probed = origin != scenario.origin.end() && origin->second == "probe";
+    const bool probed = origin != scenario.origin.end() && (origin->second == "probe" || origin->second == "manifest");
     if (scenario.hardware.host.memlock && !probed) {
         limits.bounds.push_back({HostLimit::memlock, *scenario.hardware.host.memlock, true, Basis::measured});
     }
