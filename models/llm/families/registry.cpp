@@ -20,6 +20,9 @@ std::vector<Family> every_family() {
     append(families, mixture());
     append(families, nemotron());
     append(families, hybrid());
+    append(families, deepseek_v4_families());
+    append(families, minimax());
+    append(families, mimo_families());
     return families;
 }
 

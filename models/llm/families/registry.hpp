@@ -56,6 +56,9 @@ struct VisionFamily {
 [[nodiscard]] std::vector<Family> mixture();
 [[nodiscard]] std::vector<Family> nemotron();
 [[nodiscard]] std::vector<Family> hybrid();
+[[nodiscard]] std::vector<Family> deepseek_v4_families();
+[[nodiscard]] std::vector<Family> minimax();
+[[nodiscard]] std::vector<Family> mimo_families();
 [[nodiscard]] std::vector<VisionFamily> vision_towers();
 
 }  // namespace kvplan::families

@@ -130,6 +130,34 @@ void qwen_vision(Build& build, const QwenVision& style) {
     build.blueprint.vision = VisionTower{block.layers, block.hidden};
 }
 
+/// MiniMax-M3: a CLIP tower with rotary positions, a two-layer projector, and a merger of neighbouring patches behind it.
+void minimax_vision(Build& build) {
+    const ModelFacts v = build.facts.section(keys::kVision);
+    VisionBlock block;
+    block.prefix = "vision_tower.vision_model.encoder.layers";
+    block.layers = v.required(keys::kLayers);
+    block.hidden = v.required(keys::kHidden);
+    block.intermediate = v.required(keys::kFfn);
+    block.heads = v.required(keys::kHeads);
+    block.fused_qkv = false;
+    const ModelFacts compression = v.section({"merge", "img_token_compression_config"});
+    const std::int64_t merge = compression.exists() ? compression.count_or({"spatial_merge_size"}, 2) : 2;
+    const std::int64_t frames = compression.exists() ? compression.count_or({"temporal_patch_size"}, 2) : 2;
+    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t text = text_width(build);
+    const std::int64_t middle = build.facts.count_or({"projector_hidden", "projector_hidden_size"}, text);
+    const bool bias = build.facts.flag({"multimodal_projector_bias"}, true);
+    std::vector<Module>& out = build.blueprint.outside;
+    add_vision(out, "vision_tower.vision_model.embeddings.patch_embedding", block.hidden, 3 * frames * patch * patch, false);
+    add_vision(out, "vision_tower.vision_model.pre_layrnorm", block.hidden, 1, true);
+    add_blocks(out, block);
+    add_vision(out, "multi_modal_projector.linear_1", middle, block.hidden, bias);
+    add_vision(out, "multi_modal_projector.linear_2", text, middle, bias);
+    add_vision(out, "patch_merge_mlp.linear_1", text, text * merge * merge, bias);
+    add_vision(out, "patch_merge_mlp.linear_2", text, text, bias);
+    build.blueprint.vision = VisionTower{block.layers, block.hidden};
+}
+
 }  // namespace
 
 std::vector<VisionFamily> vision_towers() {
@@ -139,6 +167,7 @@ std::vector<VisionFamily> vision_towers() {
     towers.push_back({{"qwen2_vl"}, [](Build& build) { qwen_vision(build, {}); }});
     towers.push_back({{"qwen2_5_vl"}, [](Build& build) { qwen_vision(build, {true, false}); }});
     towers.push_back({{"qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"}, [](Build& build) { qwen_vision(build, {false, true}); }});
+    towers.push_back({{"minimax_m3_vl"}, minimax_vision});
     return towers;
 }
 
