@@ -37,7 +37,7 @@ void assemble(LlmSpec& spec, const Blueprint& blueprint, const FormatFor& format
     std::map<int, std::vector<int>> classes_of_plan;
     for (std::size_t i = 0; i < blueprint.layer_plan.size(); ++i) {
         const int plan = blueprint.layer_plan[i];
-        LayerClass layer = with_formats(blueprint.plans[static_cast<std::size_t>(plan)], blueprint.layer_prefix + "." + std::to_string(i),
+        LayerClass layer = with_formats(blueprint.plans[static_cast<std::size_t>(plan)], blueprint.layer_prefix + "." + std::to_string(i / static_cast<std::size_t>(blueprint.plans_per_index)),
                                         format_for, base);
         int found = -1;
         for (const int known : classes_of_plan[plan])

@@ -116,7 +116,7 @@ QuantizationRules quantization_of(const ModelFiles& files, const ReadOptions& op
                                   Diagnostics& diagnostics) {
     QuantizationOptions wanted;
     wanted.base = base;
-    wanted.main_layers = static_cast<std::int64_t>(build.blueprint.layer_plan.size());
+    wanted.main_layers = static_cast<std::int64_t>(build.blueprint.layer_plan.size()) / build.blueprint.plans_per_index;
     wanted.block_scale = build.block_scale;
     if (options.shape_dtype) wanted.shape_type = *options.shape_dtype;
     wanted.extra_ignore = options.extra_ignore;

@@ -36,6 +36,7 @@ struct LayerPlan {
 /// A whole model before formats: `layer_plan[i]` is the kind of layer i, whose modules stand below "PREFIX.i.".
 struct Blueprint {
     std::string layer_prefix = "model.layers";
+    int plans_per_index = 1;              // 2: two of our layers share a number in the checkpoint (LongCat-Flash)
     std::vector<LayerPlan> plans;
     std::vector<int> layer_plan;
     std::vector<Module> outside;

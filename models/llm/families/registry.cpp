@@ -22,6 +22,9 @@ std::vector<Family> every_family() {
     append(families, hybrid());
     append(families, deepseek_v4_families());
     append(families, minimax());
+    append(families, longcat());
+    append(families, llama4());
+    append(families, gemma4());
     append(families, mimo_families());
     return families;
 }

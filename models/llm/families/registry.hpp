@@ -58,6 +58,9 @@ struct VisionFamily {
 [[nodiscard]] std::vector<Family> hybrid();
 [[nodiscard]] std::vector<Family> deepseek_v4_families();
 [[nodiscard]] std::vector<Family> minimax();
+[[nodiscard]] std::vector<Family> longcat();
+[[nodiscard]] std::vector<Family> llama4();
+[[nodiscard]] std::vector<Family> gemma4();
 [[nodiscard]] std::vector<Family> mimo_families();
 [[nodiscard]] std::vector<VisionFamily> vision_towers();
 
