@@ -4,35 +4,14 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/scenario.hpp"
+#include "planner/engines/version_text.hpp"
 
 namespace kvplan::sglang {
-
-/// How well a version text is known.
-enum class VersionMatch {
-    newest,        // empty, "latest", "main"
-    date,          // "2026-08-22", or "2026-08" (the middle of the month)
-    release,       // a release of the table, "v0.5.4.post2"
-    between,       // a release between two of the table: the rules of the older one
-    after_table,   // newer than all that was read: the newest rules
-    before_table,  // older than all that was read: the oldest rules
-    unreadable     // not a version: the newest rules, and a fault for the user
-};
-
-struct Version {
-    RuleDate date;                     // rules in force on this day
-    VersionMatch match = VersionMatch::newest;
-    std::string label;                 // "2026-09-18" or "v0.5.6 (2025-12-03)"
-    std::vector<std::string> nearest;  // releases near a text that is not in the table
-};
 
 /// The rule set of a version text: `0.5.6`, `v0.5.4.post2`, `0.5.2rc2`, `2026-08-22`, `2026-08`, empty for the newest.
 /// Never fails; `match` says how far to trust it.
 [[nodiscard]] Version find_version(std::string_view text);
 [[nodiscard]] RuleDate rule_date(const EngineOptions& options);
-
-/// "2026-08-22".
-[[nodiscard]] std::string iso(RuleDate date);
 
 /// What changes between versions and bears on memory. Each is in force from `from` (inclusive) to `until` (exclusive).
 enum class Change {
