@@ -57,5 +57,6 @@ std::optional<std::string> read_text(const std::string& path, Diagnostics& diagn
 void add_plan_command(CLI::App& app, Context& context);
 void add_gpus_command(CLI::App& app, Context& context);
 void add_engines_command(CLI::App& app, Context& context);
+void add_trace_command(CLI::App& app, Context& context);
 
 }  // namespace kvplan::cli

@@ -33,7 +33,7 @@ Prompts make_prompts() {
         // A window of conversations is alive at a time.
         auto& chat = chats[static_cast<std::size_t>(i / 80 + static_cast<int>(random() % 80)) % chats.size()];
         if (chat.empty())
-            for (int j = 0; j < 100; ++j) chat.push_back(next++);
+            for (int j = 0; j < 124; ++j) chat.push_back(next++);
         for (std::uint64_t j = 0; j < 1 + random() % 8; ++j) chat.push_back(next++);
         made.ids.push_back(chat);
         made.references += static_cast<std::int64_t>(chat.size());
