@@ -233,6 +233,7 @@ private:
                 joined_.push_back(ids[std::min(first + join_, ids.size()) - 1]);
             pages = joined_;
         }
+        made.identified = static_cast<std::uint32_t>(std::min<std::int64_t>(made.input, static_cast<std::int64_t>(ids.size()) * block_));
         made.leaf = trace_.forest.add(pages);
         made.blocks = static_cast<std::uint32_t>(pages.size());
         trace_.requests.push_back(made);

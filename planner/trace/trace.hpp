@@ -16,6 +16,7 @@ struct Request {
     std::int64_t time_us = 0;      ///< arrival; 0 when the trace has no times
     std::uint32_t input = 0;       ///< prompt tokens
     std::uint32_t output = 0;      ///< generated tokens
+    std::uint32_t identified = 0;  ///< prompt tokens that the block ids cover
     Block leaf = kNoBlock;         ///< last block of the prompt; kNoBlock when it has none
     std::uint32_t blocks = 0;      ///< blocks of the prompt that have ids
 };
@@ -44,7 +45,7 @@ struct Trace {
     bool has_blocks() const { return block_tokens > 0; }
     /// Tokens of the block at `index` (0-based) of a request: the last one may be partial.
     std::int64_t block_weight(const Request& request, std::uint32_t index) const {
-        const std::int64_t left = std::int64_t{request.input} - std::int64_t{index} * block_tokens;
+        const std::int64_t left = std::int64_t{request.identified} - std::int64_t{index} * block_tokens;
         return left < block_tokens ? left : block_tokens;
     }
 };

@@ -51,7 +51,7 @@ Trace make_trace() {
     trace.block_tokens = trace.source_block_tokens = 512;
     for (const auto& ids : prompts().ids) {
         Request request;
-        request.input = static_cast<std::uint32_t>(ids.size() * 512);
+        request.input = request.identified = static_cast<std::uint32_t>(ids.size() * 512);
         request.blocks = static_cast<std::uint32_t>(ids.size());
         request.leaf = trace.forest.add(ids);
         trace.requests.push_back(request);

@@ -191,6 +191,11 @@ TEST_CASE("blocks join into pages by the last id of each", "[trace][read]") {
     REQUIRE(trace.forest.size() == 4);
     REQUIRE(trace.requests[0].blocks == 3);
     REQUIRE(trace.block_weight(trace.requests[0], 2) == 2);
+    // Whole blocks only: 18 tokens, 4 ids cover 16 of them, so nothing of the third page is known.
+    const Trace whole = trace_of(line(0, 18, 1, {1, 2, 3, 4}), options);
+    REQUIRE(whole.requests[0].blocks == 2);
+    REQUIRE(whole.requests[0].identified == 16);
+    REQUIRE(whole.reading.short_of_ids == 1);
     options.page_tokens = 6;
     const Read uneven = read(line(0, 18, 1, {1, 2, 3, 4, 5}), options);
     REQUIRE_FALSE(uneven.trace.has_value());
