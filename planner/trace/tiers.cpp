@@ -53,10 +53,10 @@ private:
                 last_[block] = self;
             }
         }
+        evict_device(self);  // room for the prompt is made before it is there
         if (policy_ == WritePolicy::write_through) copy_front(path, request.blocks);
         if (policy_ == WritePolicy::second_use) copy_front(path, device);
-        evict_device();
-        evict_host();
+        evict_device(self + 1);  // what is longer than the GPU's cache keeps its front
     }
 
     static void shrink(Tail& tail, std::uint32_t start) {
@@ -130,8 +130,9 @@ private:
         return kNoBlock;
     }
 
-    void evict_device() {
-        while (on_device_ > sizes_.device_blocks) {
+    /// Makes the GPU's cache fit at the cost of requests before `end`.
+    void evict_device(std::uint32_t end) {
+        while (on_device_ > sizes_.device_blocks && oldest_on_device_ < end) {
             Tail& tail = tails_[oldest_on_device_];
             if (tail.device_end == tail.start) {
                 ++oldest_on_device_;
@@ -165,11 +166,6 @@ private:
             ++oldest_on_host_;
         }
         return false;
-    }
-
-    void evict_host() {
-        while (copies_ > sizes_.host_blocks && drop_from_host()) {
-        }
     }
 
     const Trace& trace_;

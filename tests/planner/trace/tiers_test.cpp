@@ -80,7 +80,6 @@ TEST_CASE("selective writing is write-through in effect, because a request inser
     const TierResult through = simulate_tiers(trace, WritePolicy::write_through, two(15, 40));
     const TierResult selective = simulate_tiers(trace, WritePolicy::write_through_selective, two(15, 40));
     REQUIRE(selective.host_hit_tokens == through.host_hit_tokens);
-    REQUIRE(simulate_tiers(trace, WritePolicy::second_use, two(15, 40)).host_hit_tokens <= through.host_hit_tokens);
 }
 
 TEST_CASE("the third tier is asked only for long enough parts", "[trace][tiers]") {
