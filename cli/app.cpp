@@ -38,20 +38,14 @@ void explain(const CLI::App& app, const CLI::ParseError& error, std::ostream& er
     for (const CLI::App* sub : app.get_subcommands()) command = sub;
     std::vector<std::string> known = option_names(*command);
     for (const std::string& name : option_names(app)) known.push_back(name);
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-        for (const std::string& extra : command->remaining(true)) {
-            if (extra.rfind("--", 0) != 0) continue;
-            const auto nearest = nearest_names(extra.substr(0, extra.find('=')), std::span<const std::string>(known));
-            if (!nearest.empty()) err << "  " << escape_for_terminal(extra) << ": " << did_you_mean(nearest) << "\n";
-        }
-    }
-    if (command == &app && app.get_subcommands().empty()) {
-        std::vector<std::string> commands;
+    std::vector<std::string> commands;
+    if (command == &app)
         for (const CLI::App* sub : app.get_subcommands(nullptr)) commands.push_back(sub->get_name());
-        for (const std::string& extra : app.remaining()) {
-            const auto nearest = nearest_names(extra, std::span<const std::string>(commands));
-            if (!nearest.empty()) err << "  " << escape_for_terminal(extra) << ": " << did_you_mean(nearest) << "\n";
-        }
+    for (const std::string& extra : app.remaining(true)) {
+        const bool is_flag = extra.rfind("--", 0) == 0;
+        const auto nearest = is_flag ? nearest_names(extra.substr(0, extra.find('=')), std::span<const std::string>(known))
+                                     : nearest_names(extra, std::span<const std::string>(commands));
+        if (!nearest.empty()) err << "  " << escape_for_terminal(extra) << ": " << did_you_mean(nearest) << "\n";
     }
     err << "Run `kvplan" << (command == &app ? std::string{} : " " + command->get_name()) << " --help` for what is known.\n";
 }

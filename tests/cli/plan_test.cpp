@@ -1,0 +1,176 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+#include "tests/support/configs.hpp"
+
+using namespace kvplan;
+using nlohmann::json;
+
+namespace {
+
+std::string model(const std::string& name, const std::string& config) { return test::temporary_file(name + "/config.json", config); }
+
+json plan_of(std::vector<std::string> arguments, int expected_exit = 0) {
+    arguments.insert(arguments.begin(), {"plan", "--format", "json"});
+    const test::Ran ran = test::run_kvplan(arguments);
+    CAPTURE(ran.err);
+    REQUIRE(ran.exit_code == expected_exit);
+    return json::parse(ran.out);
+}
+
+std::vector<std::string> founding(std::vector<std::string> more) {
+    std::vector<std::string> arguments{"--model", model("kimi", test::kimi_k2_config()), "--gpu", "rtx-pro-6000-blackwell", "--tp", "8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+}  // namespace
+
+TEST_CASE("Weights and free memory as logged give the logged pool of Llama-3-70B on 8 H200", "[plan][sglang]") {
+    // A log of 2025-10-16: free before load 137.29, weights 16.43, fraction 0.897. slack 137.29 x 0.103 = 14.141,
+    // rest 106.719 GiB = 114,588,793,301 B; / 40,960 B = 2,797,577; the log says 2,795,207.
+    const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "8", "--gpu-free", "137.29GiB",
+                               "--weights-per-gpu", "16.43GiB", "--mem-fraction-static", "0.897", "--engine", "sglang@2025-10-16"});
+    CHECK(plan["kv_cache"]["bytes_per_token"] == 40'960);
+    CHECK(std::abs(plan["capacity"]["max_total_num_tokens"]["expected"].get<double>() - 2'797'577) <= 2);
+    CHECK(std::abs(plan["capacity"]["max_total_num_tokens"]["expected"].get<double>() / 2'795'207 - 1) < 0.001);
+    CHECK(plan["gpu"]["free_before_load_bytes"]["basis"] == "measured");
+}
+
+TEST_CASE("Computed weights of a rank agree with the log of Llama-3-70B", "[plan][weights]") {
+    // 16.43 GiB in the log: 17,640,734,720 B of tensors = 16.429 GiB
+    const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "8"});
+    const json& bytes = plan["weights"]["bytes_per_rank"];
+    CHECK(bytes["low"].get<double>() / (1 << 30) == Approx(16.43).epsilon(0.0005));
+    CHECK(plan["weights"]["total_params"] == 70'553'706'496);
+}
+
+TEST_CASE("The founding deployment: its interval holds the measured 116,000 tokens", "[plan][founding]") {
+    const json plan = plan_of(founding({"--mem-fraction-static", "0.85", "--host-ram", "449GB"}));
+    // 61 x (512 + 64) x 2
+    CHECK(plan["kv_cache"]["bytes_per_token"] == 70'272);
+    const json& tokens = plan["capacity"]["max_total_num_tokens"];
+    CHECK(tokens["low"] <= 116'000);
+    CHECK(tokens["high"] >= 116'000);
+    CHECK(tokens["high"].get<double>() / tokens["low"].get<double>() <= 1.6);
+    CHECK(plan["gpu"]["mem_fraction"]["feasible_min"] < 0.85);
+    CHECK(plan["gpu"]["mem_fraction"]["feasible_max"] > 0.85);
+    CHECK(plan["safe"] == true);
+    // Kimi-K2's language model at TP8: 76,308,414,464 B = 71.07 GiB
+    CHECK(plan["weights"]["bytes_per_rank"]["low"].get<double>() / (1 << 30) == Approx(71.07).epsilon(0.0005));
+}
+
+TEST_CASE("The founding launch is unsafe and the safe integer is 39", "[plan][founding][hicache]") {
+    const std::vector<std::string> launch{"--mem-fraction-static", "0.93", "--enable-hierarchical-cache", "--hicache-size", "300", "--host-ram", "449GB"};
+    std::vector<std::string> known = launch;
+    known.insert(known.end(), {"--host-available", "408GB"});
+    const json plan = plan_of(founding(known), 1);
+    CHECK(plan["safe"] == false);
+    CHECK(plan["fits"] == true);
+    // 8 x 300 GB, to the page
+    CHECK(plan["hicache"]["bytes_per_node"].get<double>() == Approx(2.4e12).epsilon(1e-5));
+    // 408 - 10.74 - 8 x 10 = 317.26 GB; / 8 = 39.66
+    CHECK(plan["host"]["safe_max"]["hicache_size_gb"] == 39);
+    CHECK(plan["hicache"]["replication"] == 8);
+    // Read as GiB the same figure is 438.09 GB: 438.09 - 10.74 - 80 = 347.35; / 8 = 43.4
+    std::vector<std::string> binary = launch;
+    binary.insert(binary.end(), {"--host-available", "408GiB"});
+    CHECK(plan_of(founding(binary), 1)["host"]["safe_max"]["hicache_size_gb"] == 43);
+}
+
+TEST_CASE("Text says that the latent is stored once", "[plan][founding]") {
+    std::vector<std::string> arguments = founding({"--mem-fraction-static", "0.85"});
+    arguments.insert(arguments.begin(), "plan");
+    const test::Ran ran = test::run_kvplan(arguments);
+    CHECK(ran.exit_code == 0);
+    CHECK(ran.out.find("61 layers x (512 + 64) x 2 B") != std::string::npos);
+    CHECK(ran.out.find("140,544 B (137 KiB)") != std::string::npos);
+}
+
+TEST_CASE("A scenario file gives the plan of the same flags, and flags override it", "[plan][scenario-file]") {
+    const std::string path = model("kimi", test::kimi_k2_config());
+    const std::string file = test::temporary_file("scenario.json", R"({"model": ")" + path + R"(", "gpu": "rtx-pro-6000-blackwell", "tp_size": 8, "mem_fraction_static": 0.85})");
+    const json by_file = plan_of({"--scenario", file});
+    const json by_flags = plan_of(founding({"--mem-fraction-static", "0.85"}));
+    CHECK(by_file["gpu"] == by_flags["gpu"]);
+    CHECK(by_file["capacity"] == by_flags["capacity"]);
+    CHECK(by_file["scenario"]["tp_size"]["from"] == "scenario file");
+    const json overridden = plan_of({"--scenario", file, "--mem-fraction-static", "0.93"});
+    CHECK(overridden["gpu"]["mem_fraction"]["value"] == 0.93);
+    // The resolved scenario of a plan is a scenario again.
+    const std::string again = test::temporary_file("again.json", by_flags["scenario"].dump());
+    CHECK(plan_of({"--scenario", again})["capacity"] == by_flags["capacity"]);
+}
+
+TEST_CASE("All formats say the same", "[plan][export]") {
+    const json plan = plan_of(founding({"--mem-fraction-static", "0.85"}));
+    std::vector<std::string> arguments = founding({"--mem-fraction-static", "0.85", "--format", "csv"});
+    arguments.insert(arguments.begin(), "plan");
+    const std::string csv = test::run_kvplan(arguments).out;
+    CHECK(csv.find(",kv_cache.bytes_per_token,") != std::string::npos);
+    const std::string tokens = std::to_string(plan["capacity"]["max_total_num_tokens"]["expected"].get<std::int64_t>());
+    CHECK(csv.find("," + tokens + ",") != std::string::npos);
+    arguments.back() = "markdown";
+    const std::string markdown = test::run_kvplan(arguments).out;
+    std::string grouped = tokens;
+    for (std::size_t i = grouped.size(); i > 3; i -= 3) grouped.insert(i - 3, ",");
+    CHECK(markdown.find(grouped) != std::string::npos);
+    arguments.back() = "text";
+    CHECK(test::run_kvplan(arguments).out.find(grouped) != std::string::npos);
+}
+
+TEST_CASE("Wrong input ends with exit code 2, all faults told, and nothing on stdout", "[plan][errors]") {
+    const std::string truncated = test::temporary_file("bad/truncated.json", test::llama_3_70b_config().substr(0, 120));
+    const std::string wrong = test::temporary_file("bad/wrong.json", R"({"model_type": "llama", "num_hidden_layers": 0, "hidden_size": -4, "num_attention_heads": true, "vocab_size": 32000, "intermediate_size": 80.7})");
+    const std::string missing = test::temporary_file("bad/missing.json", R"({"model_type": "llama", "vocab_size": 32000, "intermediate_size": 11008})");
+    const std::string deep = test::temporary_file("bad/deep.json", std::string(1'000'000, '['));
+    const std::string twice = test::temporary_file("bad/twice.json", R"({"hidden_size": 1, "hidden_size": 2})");
+    for (const std::string& file : {truncated, wrong, missing, deep, twice, std::string("/nonexistent/config.json"), test::temporary_directory()}) {
+        CAPTURE(file);
+        const test::Ran ran = test::run_kvplan({"plan", "--model", file, "--gpu", "h200"});
+        CHECK(ran.exit_code == 2);
+        CHECK(ran.out.empty());
+        CHECK(ran.err.find("error[") != std::string::npos);
+    }
+    const std::string all = test::run_kvplan({"plan", "--model", wrong, "--gpu", "h200"}).err;
+    for (const char* pointer : {"/num_hidden_layers", "/hidden_size", "/num_attention_heads", "/intermediate_size"}) CHECK(all.find(pointer) != std::string::npos);
+    const std::string required = test::run_kvplan({"plan", "--model", missing, "--gpu", "h200"}).err;
+    for (const char* name : {"num_hidden_layers is missing", "hidden_size is missing", "num_attention_heads is missing"}) CHECK(required.find(name) != std::string::npos);
+}
+
+TEST_CASE("Infinity is accepted where it is harmless", "[plan][errors]") {
+    std::string config = test::llama_3_70b_config();
+    config.insert(1, R"("time_step_limit": [0.0, Infinity], )");
+    CHECK(test::run_kvplan({"plan", "--model", model("infinity", config), "--gpu", "h200", "--tp", "8"}).exit_code == 0);
+}
+
+TEST_CASE("Ranks that do not divide the heads are refused", "[plan][errors]") {
+    const test::Ran ran = test::run_kvplan({"plan", "--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "7"});
+    CHECK(ran.exit_code == 2);
+    CHECK(ran.err.find("7 ranks for 64 heads") != std::string::npos);
+}
+
+TEST_CASE("A model that does not fit is a plan with its shortfall and exit code 1", "[plan]") {
+    // 131.4 GiB of weights on one 79 GiB GPU
+    const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h100", "--tp", "1"}, 1);
+    CHECK(plan["fits"] == false);
+    CHECK(plan["gpu"]["kv_pool_bytes"] == 0);
+    CHECK(plan["gpu"]["shortfall_bytes"].get<double>() > 50.0 * (1 << 30));
+    CHECK(plan["capacity"]["max_total_num_tokens"]["expected"] == 0);
+}
+
+TEST_CASE("Unknown flags and commands are answered with the nearest name", "[cli][errors]") {
+    CHECK(test::run_kvplan({"plan", "--modle", "x"}).err.find("did you mean --model?") != std::string::npos);
+    CHECK(test::run_kvplan({"plna"}).err.find("did you mean plan?") != std::string::npos);
+    CHECK(test::run_kvplan({"plan", "--modle", "x"}).exit_code == 2);
+    CHECK(test::run_kvplan({"--version"}).out == "kvplan 0.1.0\n");
+}
+
+TEST_CASE("Global flags stand before or after the command", "[cli]") {
+    const test::Ran before = test::run_kvplan({"--format", "json", "gpus", "list"});
+    const test::Ran after = test::run_kvplan({"gpus", "list", "--format", "json"});
+    CHECK(before.exit_code == 0);
+    CHECK(before.out == after.out);
+    CHECK(json::parse(before.out)["gpus"].size() == 42);
+}
