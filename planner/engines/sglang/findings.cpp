@@ -1,7 +1,197 @@
 #include "planner/engines/sglang/findings.hpp"
 
-namespace kvplan::sglang {
+#include <algorithm>
+#include <cmath>
 
-void add_findings(const Scenario& /*scenario*/, Plan& /*plan*/) {}
+#include "planner/engines/sglang/defaults.hpp"
+#include "planner/free_before_load.hpp"
+#include "planner/engines/sglang/requests.hpp"
+#include "planner/engines/sglang/versions.hpp"
+#include "planner/engines/sglang/window_pools.hpp"
+#include "units/format.hpp"
+
+namespace kvplan::sglang {
+namespace {
+
+FindingValue bytes(std::string_view name, Bytes value) { return {name, "bytes", static_cast<double>(value.count()), {}}; }
+FindingValue tokens(std::string_view name, Tokens value) { return {name, "tokens", static_cast<double>(value.count()), {}}; }
+FindingValue count(std::string_view name, std::int64_t value) { return {name, "count", static_cast<double>(value), {}}; }
+FindingValue ratio(std::string_view name, double value) { return {name, "ratio", value, {}}; }
+FindingValue text(std::string_view name, std::string value) { return {name, "text", 0.0, std::move(value)}; }
+
+class Finder {
+public:
+    Finder(const Scenario& scenario, const Plan& plan) : s_(scenario), plan_(plan) {}
+
+    std::vector<Finding> all() {
+        fits();
+        fraction();
+        replication();
+        request_table_size();
+        state();
+        window();
+        drafts();
+        foreign_memory();
+        return std::move(found_);
+    }
+
+private:
+    void add(std::string_view code, FindingSeverity severity, std::vector<FindingValue> values, std::vector<std::string_view> fields,
+             std::vector<Finding::Change> remedy = {}) {
+        found_.push_back({code, severity, std::move(values), std::move(fields), std::move(remedy)});
+    }
+
+    /// Fields that make room on the GPU, those first that cost least.
+    [[nodiscard]] std::string ways_out() const {
+        std::string list;
+        const auto way = [&list](const std::string& change) { list += (list.empty() ? "" : ", ") + change; };
+        const EngineOptions& e = s_.engine;
+        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way("kv_cache_dtype=fp8_e4m3");
+        if (const auto chunk = chunked_prefill_size(s_); chunk > 2048) way("chunked_prefill_size=" + std::to_string(chunk / 2));
+        if (const auto bs = cuda_graph_max_bs(s_); !e.disable_cuda_graph && bs > 8) way("cuda_graph_max_bs=" + std::to_string(bs / 4));
+        if (!e.context_length && context_length(s_) > 131072) way("context_length=131072");
+        way("tp_size=" + std::to_string(std::max<std::int64_t>(1, e.tp) * 2));
+        if (speculative(s_)) way("no drafts");
+        return list;
+    }
+
+    void fits() {
+        const GpuPlan& gpu = plan_.gpu;
+        const Tokens t = plan_.capacity.max_total_num_tokens.expected;
+        if (t.count() == 0) {
+            const auto& f = gpu.mem_fraction;
+            std::vector<Finding::Change> remedy;
+            if (f.recommended) remedy.push_back({"mem_fraction_static", shortest(*f.recommended, 3)});
+            const bool heavy = gpu.weights_bytes > gpu.free_before_load_bytes.expected;
+            const bool by_state = !heavy && gpu.weights_bytes < gpu.budget_bytes;
+            add(by_state ? "no_room_for_kv" : "weights_do_not_fit", FindingSeverity::error,
+                {bytes("weights", gpu.weights_bytes), bytes("budget", gpu.budget_bytes), bytes("free", gpu.free_before_load_bytes.expected),
+                 bytes("lacking", gpu.shortfall_bytes), ratio("fraction", f.value), ratio("smallest_fraction", f.feasible_min.value_or(0)),
+                 text("ways_out", ways_out())},
+                {"mem_fraction_static", "tp_size", "quantization"}, std::move(remedy));
+            return;
+        }
+        if (plan_.capacity.max_total_num_tokens.low.count() == 0) {
+            add("weights_may_not_fit", FindingSeverity::warning,
+                {bytes("weights_high", plan_.weights.bytes_per_rank.high), bytes("budget", gpu.budget_bytes)}, {"mem_fraction_static", "weights_per_gpu"});
+        }
+        if (t.count() < context_length(s_)) {
+            add("pool_below_context", FindingSeverity::warning, {tokens("pool", t), count("context", context_length(s_))},
+                {"context_length", "mem_fraction_static", "kv_cache_dtype"}, {{"context_length", std::to_string(t.count())}});
+        }
+    }
+
+    void fraction() {
+        const MemFraction& f = plan_.gpu.mem_fraction;
+        if (!f.feasible_min || !f.feasible_max) {
+            if (plan_.gpu.weights_bytes < plan_.gpu.free_before_load_bytes.expected) {
+                add("no_feasible_fraction", FindingSeverity::error,
+                    {bytes("weights", plan_.gpu.weights_bytes), bytes("free", plan_.gpu.free_before_load_bytes.expected), text("ways_out", ways_out())},
+                    {"mem_fraction_static", "chunked_prefill_size", "cuda_graph_max_bs", "tp_size"});
+            }
+            return;
+        }
+        std::vector<FindingValue> values = {ratio("fraction", f.value), ratio("feasible_min", *f.feasible_min), ratio("feasible_max", *f.feasible_max),
+                                            ratio("recommended", f.recommended.value_or(*f.feasible_max)), bytes("left", plan_.gpu.left_after_graphs_bytes.expected),
+                                            text("ways_out", ways_out())};
+        const std::vector<Finding::Change> remedy = {{"mem_fraction_static", shortest(f.recommended.value_or(*f.feasible_max), 3)}};
+        if (f.value > *f.feasible_max) {
+            add("fraction_too_high", FindingSeverity::error, std::move(values), {"mem_fraction_static"}, remedy);
+        } else if (f.value >= *f.feasible_min && f.recommended && f.value > *f.recommended + 0.005) {
+            add("fraction_leaves_little", FindingSeverity::warning, std::move(values), {"mem_fraction_static"}, remedy);
+        }
+    }
+
+    void replication() {
+        const Parallelism& p = plan_.parallelism;
+        const KvCachePlan& kv = plan_.kv_cache;
+        if (kv.latent && p.attention_tp > 1) {
+            // With DP attention each worker holds other requests; attention weights are then whole on every rank.
+            add("latent_replicated", FindingSeverity::note,
+                {count("copies", p.attention_tp), tokens("tokens", plan_.capacity.max_total_num_tokens.expected), count("gain", p.attention_tp)},
+                {"enable_dp_attention", "dp_size"}, {{"enable_dp_attention", "true"}, {"dp_size", std::to_string(p.tp)}});
+        } else if (kv.kv_head_replication > 1) {
+            add("kv_heads_replicated", FindingSeverity::note, {count("copies", kv.kv_head_replication), count("ranks", p.attention_tp)},
+                {"tp_size", "enable_dp_attention"});
+        }
+    }
+
+    void request_table_size() {
+        for (const NamedBytes& item : plan_.gpu.slack_items) {
+            if (item.name != "request_table" || item.bytes < gibibytes(4)) continue;
+            const std::int64_t row = (context_length(s_) + 4 + draft_tokens(s_)) * 4;
+            add("request_table_large", FindingSeverity::warning,
+                {bytes("table", item.bytes), count("rows", item.bytes.count() / row), count("context", context_length(s_))},
+                {"context_length", "max_running_requests"}, {{"max_running_requests", "256"}});
+        }
+    }
+
+    void state() {
+        const CapacityPlan& c = plan_.capacity;
+        if (!c.state_slots || !c.state_slots_per_request || c.max_total_num_tokens.expected.count() == 0) return;
+        const std::int64_t requests = *c.state_slots / *c.state_slots_per_request;
+        if (requests == 0) {
+            add("state_pool_too_small", FindingSeverity::error, {count("slots", *c.state_slots), count("per_request", *c.state_slots_per_request)},
+                {"mamba_full_memory_ratio", "max_mamba_cache_size"});
+            return;
+        }
+        const RequestLimits unlimited = request_limits(s_, c.max_total_num_tokens.expected, std::nullopt);
+        if (requests < unlimited.running) {
+            add("state_slots_limit_requests", FindingSeverity::note,
+                {count("slots", *c.state_slots), count("per_request", *c.state_slots_per_request), count("requests", requests),
+                 bytes("per_slot", plan_.kv_cache.state_bytes_per_slot)},
+                {"mamba_full_memory_ratio", "max_mamba_cache_size"});
+        }
+    }
+
+    void window() {
+        if (!plan_.capacity.swa_tokens || plan_.capacity.max_total_num_tokens.expected.count() == 0) return;
+        const std::int64_t window = window_tokens(*s_.model), page = page_size(s_), slots = plan_.capacity.swa_tokens->count();
+        if (window + page < slots) return;
+        add("window_pool_too_small", FindingSeverity::error, {count("window", window), count("slots", slots), count("page", page)},
+            {"swa_full_tokens_ratio", "mem_fraction_static"});
+    }
+
+    void drafts() {
+        const KvCachePlan& kv = plan_.kv_cache;
+        const double taken = kv.bytes_per_token.value;
+        const bool two_pools = plan_.capacity.swa_tokens.has_value();
+        const double excess = two_pools ? 0.0 : taken - kv.budget_bytes_per_token.value;
+        if (excess <= 0.5 || plan_.gpu.kv_pool_bytes.count() == 0) return;
+        add("pool_exceeds_budget", FindingSeverity::warning,
+            {ratio("taken_per_token", taken), ratio("counted_per_token", kv.budget_bytes_per_token.value),
+             bytes("excess", nearest_bytes(excess * static_cast<double>(plan_.capacity.max_total_num_tokens.expected.count())))},
+            {"engine", "mem_fraction_static"});
+    }
+
+    /// A measured free memory far below what this GPU usually has.
+    void foreign_memory() {
+        if (!s_.hardware.gpu_free || !s_.free_memory) return;
+        Scenario unmeasured = s_;
+        unmeasured.hardware.gpu_free.reset();
+        const Bytes usual = free_before_load(unmeasured).low, here = *s_.hardware.gpu_free;
+        if (here.count() >= usual.count() - usual.count() / 20) return;
+        add("foreign_gpu_memory", FindingSeverity::warning, {bytes("free", here), bytes("usual", usual), bytes("missing", usual - here)}, {"gpu_free"});
+        // The engine refuses when the least free of the ranks is under 0.9 of another's.
+        if (here.count() < usual.count() / 10 * 9 && s_.engine.tp > 1) {
+            add("unbalanced_gpus", FindingSeverity::warning, {bytes("free", here), bytes("usual", usual)}, {"gpu_free"});
+        }
+    }
+
+    const Scenario& s_;
+    const Plan& plan_;
+    std::vector<Finding> found_;
+};
+
+int rank(FindingSeverity severity) { return severity == FindingSeverity::error ? 0 : severity == FindingSeverity::warning ? 1 : 2; }
+
+}  // namespace
+
+void add_findings(const Scenario& scenario, Plan& plan) {
+    std::vector<Finding> found = Finder(scenario, plan).all();
+    plan.findings.insert(plan.findings.end(), found.begin(), found.end());
+    std::stable_sort(plan.findings.begin(), plan.findings.end(),
+                     [](const Finding& a, const Finding& b) { return rank(a.severity) < rank(b.severity); });
+}
 
 }  // namespace kvplan::sglang

@@ -45,17 +45,22 @@ double least_pool(const Scenario& scenario, const StageLoad& load) {
     return bytes;
 }
 
-/// What stays free in the end with fraction f, when the needs take their low (or expected) part.
-double left_with(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double f, Bytes Estimate<Bytes>::* end) {
+/// How much of each need is provided for.
+enum class Care { least, usual, ample };
+
+/// What stays free in the end with fraction f.
+double left_with(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double f, Care care) {
     const PoolSizes sizes = size_pools(scenario, loads, free, f);
-    return d(free) - d(largest(loads, &StageLoad::weights)) - d(sizes.kv) - d(sizes.state) - d(sum(needs(scenario, loads, sizes), end, all));
+    const std::vector<Need> list = needs(scenario, loads, sizes);
+    double needed = d(sum(list, care == Care::least ? &Estimate<Bytes>::low : &Estimate<Bytes>::expected, all));
+    if (care == Care::ample) needed = (needed + d(sum(list, &Estimate<Bytes>::high, all))) / 2;
+    return d(free) - d(largest(loads, &StageLoad::weights)) - d(sizes.kv) - d(sizes.state) - needed;
 }
 
-/// The largest fraction in thousandths within [from, 0.999] with at least `margin` bytes left; pools only grow with f.
-std::optional<double> largest_fraction(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double from,
-                                       Bytes Estimate<Bytes>::* end, double margin) {
+/// The largest fraction in thousandths within [from, 0.999] that leaves something; pools only grow with f.
+std::optional<double> largest_fraction(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double from, Care care) {
     int low = static_cast<int>(std::ceil(from * 1000)), high = 999;
-    const auto works = [&](int thousandths) { return left_with(scenario, loads, free, thousandths / 1000.0, end) >= margin; };
+    const auto works = [&](int thousandths) { return left_with(scenario, loads, free, thousandths / 1000.0, care) >= 0; };
     if (low > high || !works(low)) return std::nullopt;
     while (low < high) {
         const int middle = (low + high + 1) / 2;
@@ -91,13 +96,16 @@ FeasibleFractions feasible_fractions(const Scenario& scenario, const std::vector
     double least = 0;
     for (const StageLoad& load : loads) least = std::max(least, (d(load.budgeted) + least_pool(scenario, load)) / d(free));
     if (least >= 1) return result;
-    const auto max = largest_fraction(scenario, loads, free, least, &Estimate<Bytes>::low, 0);
+    const auto max = largest_fraction(scenario, loads, free, least, Care::least);
     if (!max) return result;
     result.min = least;
     result.max = std::max(*max, least);
-    // Room for activations of a full batch, and a GiB for fragments.
-    result.recommended = largest_fraction(scenario, loads, free, least, &Estimate<Bytes>::expected, static_cast<double>(kGiB));
-    if (!result.recommended) result.recommended = result.max;
+    // Ample room first; where memory is short, what is usual; at the worst what just fits.
+    for (const Care care : {Care::ample, Care::usual, Care::least}) {
+        result.recommended = largest_fraction(scenario, loads, free, least, care);
+        if (result.recommended) break;
+    }
+    result.recommended = std::min(result.recommended.value_or(*result.max), *result.max);
     return result;
 }
 

@@ -86,10 +86,11 @@ Estimate<Bytes> prefill_activations(const Scenario& scenario) {
 Estimate<Bytes> decode_graphs(const Scenario& scenario, std::int64_t running) {
     if (scenario.engine.disable_cuda_graph || scenario.engine.disaggregation_mode == "prefill") return certain(Bytes{0}, Basis::engine_rule);
     const std::int64_t bs = std::clamp<std::int64_t>(cuda_graph_max_bs(scenario), 1, std::max<std::int64_t>(1, running));
-    // Logs: 0.11 GiB for up to 8 requests, 1.44 for 512 (Qwen2.5-7B), 1.93 for 256 (DeepSeek-V4-Flash).
-    // Drafts capture a verify step and their own two steps.
-    const double sets = draft_has_layers(scenario) ? 3 : 1;
-    return assumed_mib(30 + 0.4 * d(bs), (100 + 2.5 * d(bs)) * (sets > 1 ? 2 : 1), (200 + 8 * d(bs)) * sets);
+    // Logs: 0.11 GiB for up to 8 requests, 1.44 for 512 (Qwen2.5-7B), 1.93 for 256 (DeepSeek-V4-Flash); with drafts a verify
+    // step of all drafted tokens (6.13 GiB at the worst: 8 MiB a token) and the drafter's own steps (2.17).
+    const double tokens = d(bs) * d(std::max<std::int64_t>(1, draft_tokens(scenario)));
+    const double draft_steps = draft_has_layers(scenario) ? 1.35 : 1;
+    return assumed_mib(30 + 0.2 * d(bs), (100 + 2.5 * tokens) * draft_steps, (200 + 8 * tokens) * draft_steps);
 }
 
 Estimate<Bytes> prefill_graph_memory(const Scenario& scenario) {

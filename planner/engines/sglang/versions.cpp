@@ -22,7 +22,10 @@ constexpr std::array<Release, 31> kReleases{{
 
 Version find_version(std::string_view text) { return kvplan::find_version(text, kReleases, changes().back().from); }
 
-RuleDate rule_date(const EngineOptions& options) { return find_version(options.version_text).date; }
+RuleDate rule_date(const EngineOptions& options) {
+    // Asked for at every rule: without a version text there is nothing to read.
+    return options.version_text.empty() ? changes().back().from : find_version(options.version_text).date;
+}
 
 bool in_force(Change change, RuleDate date) {
     for (const ChangeRule& rule : changes()) {
