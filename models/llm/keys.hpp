@@ -18,12 +18,12 @@ inline constexpr Key kKvHeads[] = {"kv_heads", "num_key_value_heads", "num_kv_he
                                    "num_attention_groups", "kv_n_heads"};
 inline constexpr Key kHeadDim[] = {"head_dim", "attention_head_dim", "kv_channels"};
 inline constexpr Key kVocab[] = {"vocab", "vocab_size", "padded_vocab_size"};
-inline constexpr Key kContext[] = {"context", "max_position_embeddings", "model_max_length", "max_seq_len", "seq_length",
+inline constexpr Key kContext[] = {"context", "max_position_embeddings", "model_max_length", "max_seq_len", "max_position_embedding", "seq_length",
                                    "n_positions", "max_sequence_length"};
 inline constexpr Key kDType[] = {"weights_dtype", "torch_dtype", "dtype"};
 inline constexpr Key kTied[] = {"tied_embeddings", "tie_word_embeddings", "use_embedding_sharing"};
 
-inline constexpr Key kFfn[] = {"ffn", "intermediate_size", "ffn_hidden_size", "n_inner", "hidden_dim"};
+inline constexpr Key kFfn[] = {"ffn", "intermediate_size", "ffn_hidden_size", "ff_intermediate_size", "n_inner", "hidden_dim"};
 inline constexpr Key kExperts[] = {"experts", "n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"};
 inline constexpr Key kTopK[] = {"experts_per_token", "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k",
                                 "moe_k", "top_k_experts"};

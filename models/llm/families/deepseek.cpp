@@ -112,6 +112,8 @@ std::vector<Family> deepseek() {
                             style.always_corrected = true;
                             latent_decoder(build, style);
                         }});
+    families.push_back({"minicpm3", {"minicpm3"}, {}, [](Build& build) { latent_decoder(build, {}); }, true, false,
+                        "vllm-project/vllm vllm/model_executor/models/minicpm3.py at 009ccee0"});
     families.push_back({"mistral4", {"mistral4"}, {}, [](Build& build) { latent_decoder(build, {}); }});
     return families;
 }

@@ -1,4 +1,6 @@
 // Mixtures of experts that are no larger family's: Mixtral, gpt-oss.
+#include <algorithm>
+
 #include "models/llm/families/dense_style.hpp"
 #include "models/llm/keys.hpp"
 
@@ -109,6 +111,70 @@ void dbrx(Build& build) {
     finish(build, d, outside);
 }
 
+/// Hunyuan's experts and the shared one are as wide as moe_intermediate_size, or intermediate_size without it; facts may
+/// be lists with one entry a layer. The router is f32.
+void hunyuan_moe(Build& build) {
+    const ModelFacts& facts = build.facts;
+    const Dimensions d = read_dimensions(build);
+    DenseStyle style;
+    style.qkv_bias = style.o_bias = Bias::by_key;
+    if (facts.flag({"use_qk_norm"}, true)) style.qk_norm = QkNorm::per_head_dim;
+    style.attention.q_norm = "query_layernorm";
+    style.attention.k_norm = "key_layernorm";
+    MoeOptions options;
+    options.router = "gate.wg";
+    options.router_type = DType::f32;
+    options.shared = "shared_mlp.";
+    for (std::int64_t i = 0; i < d.layers; ++i) {
+        MoeFfn moe;
+        moe.experts = facts.of_layer(keys::kExperts, i).value_or(1);
+        moe.top_k = facts.of_layer(keys::kTopK, i).value_or(1);
+        moe.intermediate = facts.of_layer(keys::kExpertFfn, i).value_or(0);
+        if (moe.intermediate == 0) moe.intermediate = facts.required(keys::kFfn);
+        moe.shared_experts = facts.of_layer(keys::kSharedExperts, i).value_or(1);
+        moe.shared_intermediate = moe.shared_experts * facts.required(keys::kFfn);
+        LayerPlan layer = attention_layer(build, style, d, grouped(d));
+        layer.name = "moe";
+        layer.ffn = moe;
+        add_moe(layer, moe, d.hidden, options);
+        append_layer(build.blueprint, std::move(layer));
+    }
+    finish(build, d);
+}
+
+/// ERNIE 4.5: experts from moe_layer_start_index to moe_layer_end_index in every moe_layer_interval-th layer, an f32 router.
+void ernie45_moe(Build& build) {
+    const ModelFacts& facts = build.facts;
+    const Dimensions d = read_dimensions(build);
+    const MoeFfn moe = read_moe(build);
+    const DenseFfn dense{facts.required(keys::kFfn), true};
+    const bool bias = facts.flag({"use_bias"}, false);
+    DenseStyle style;
+    if (bias) style.qkv_bias = style.o_bias = Bias::always;
+    MoeOptions options;
+    options.router_type = DType::f32;
+    options.correction_bias = "moe_statics.e_score_correction_bias";
+    options.expert_bias = bias;
+    const std::int64_t first = facts.count_or({"moe_layer_start_index"}, 0), last = facts.count_or({"moe_layer_end_index"}, d.layers - 1);
+    const std::int64_t interval = std::max<std::int64_t>(1, facts.count_or({"moe_layer_interval"}, 1));
+    for (std::int64_t i = 0; i < d.layers; ++i) {
+        LayerPlan layer = attention_layer(build, style, d, grouped(d));
+        if (i >= first && i <= last && (i + 1) % interval == 0) {
+            layer.name = "moe";
+            layer.ffn = moe;
+            add_moe(layer, moe, d.hidden, options);
+        } else {
+            layer.name = "dense";
+            layer.ffn = dense;
+            add_dense(layer, dense, d.hidden, {}, bias);
+        }
+        append_layer(build.blueprint, std::move(layer));
+    }
+    OutsideOptions outside;
+    outside.head_bias = bias;
+    finish(build, d, outside);
+}
+
 /// Grok: four norms a layer; Grok-2 has an MLP beside the experts (residual_moe).
 void grok(Build& build) {
     const Dimensions d = read_dimensions(build);
@@ -141,6 +207,10 @@ std::vector<Family> mixture() {
     families.push_back({"granitemoe", {"granitemoe"}, {}, granitemoe});
     families.push_back({"dbrx", {"dbrx"}, {"DbrxForCausalLM"}, dbrx});
     families.push_back({"grok", {"grok-1", "grok"}, {"Grok1ForCausalLM", "Grok1ModelForCausalLM"}, grok});
+    families.push_back({"hunyuan_moe", {"hunyuan_v1_moe", "hunyuan"}, {}, hunyuan_moe, true, false,
+                        "huggingface/transformers src/transformers/models/hunyuan_v1_moe/modular_hunyuan_v1_moe.py at 05bf8f64"});
+    families.push_back({"ernie4_5_moe", {"ernie4_5_moe"}, {}, ernie45_moe, true, false,
+                        "huggingface/transformers src/transformers/models/ernie4_5_moe/modular_ernie4_5_moe.py at 01187e21"});
     return families;
 }
 

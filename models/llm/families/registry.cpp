@@ -21,7 +21,9 @@ std::vector<Family> every_family() {
     append(families, nemotron());
     append(families, hybrid());
     append(families, deepseek_v4_families());
+    append(families, drafters());  // known by architecture: their model_type is that of the layers they use
     append(families, minimax());
+    append(families, step());
     append(families, longcat());
     append(families, llama4());
     append(families, gemma4());

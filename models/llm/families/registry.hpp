@@ -58,6 +58,8 @@ struct VisionFamily {
 [[nodiscard]] std::vector<Family> hybrid();
 [[nodiscard]] std::vector<Family> deepseek_v4_families();
 [[nodiscard]] std::vector<Family> minimax();
+[[nodiscard]] std::vector<Family> step();
+[[nodiscard]] std::vector<Family> drafters();
 [[nodiscard]] std::vector<Family> longcat();
 [[nodiscard]] std::vector<Family> llama4();
 [[nodiscard]] std::vector<Family> gemma4();
