@@ -16,11 +16,17 @@ kvplan_build_targets() {
       return 1
     fi
   fi
-  # A dry run tells whether there is anything to say.
-  if ! ninja -C "$kvplan_build" -n "$@" 2>/dev/null | tail -n 1 | grep -q "no work to do"; then
-    echo "kvplan: building (the first time takes some minutes)" >&2
-  fi
-  if ! ninja -C "$kvplan_build" "$@" >"$log" 2>&1; then
+  ninja -C "$kvplan_build" "$@" >"$log" 2>&1 &
+  local ninja_pid=$! said=0 ticks=0
+  while kill -0 "$ninja_pid" 2>/dev/null; do
+    sleep 0.05
+    ticks=$((ticks + 1))
+    if [[ $said -eq 0 && $ticks -ge 30 ]]; then
+      echo "kvplan: building (the first time takes some minutes)" >&2
+      said=1
+    fi
+  done
+  if ! wait "$ninja_pid"; then
     cat "$log" >&2
     rm -f "$log"
     return 1
