@@ -10,7 +10,7 @@ namespace {
 
 using Change = Finding::Change;
 
-FindingValue bytes(std::string_view name, Bytes value) { return {name, "bytes", static_cast<double>(value.count()), {}}; }
+FindingValue bytes(std::string_view name, Bytes value) { return {name, "decimal_bytes", static_cast<double>(value.count()), {}}; }
 FindingValue tokens(std::string_view name, Tokens value) { return {name, "tokens", static_cast<double>(value.count()), {}}; }
 FindingValue count(std::string_view name, std::int64_t value) { return {name, "count", static_cast<double>(value), {}}; }
 FindingValue seconds(std::string_view name, double value) { return {name, "seconds", value, {}}; }
@@ -45,8 +45,8 @@ std::vector<Change> safe_change(const Subject& s) {
     if (!host.safe_max) return {};
     const HostPlan::SafeMax& safe = *host.safe_max;
     if (safe.kv_offloading_size_gib) return {{"kv_offloading_size", std::to_string(*safe.kv_offloading_size_gib)}};
-    if (s.by_ratio() && safe.hicache_ratio > 0.0) return {{"hicache_ratio", shortest(safe.hicache_ratio, 2)}};
-    if (safe.hicache_size_gb == 0 || (s.rules.refuses_smaller_than_device && window_empty(host))) return {{"enable_hierarchical_cache", "false"}};
+    if (s.by_ratio() && safe.hicache_ratio > 0.0 && !window_empty(host)) return {{"hicache_ratio", shortest(safe.hicache_ratio, 2)}};
+    if (safe.hicache_size_gb == 0 || window_empty(host)) return {{"enable_hierarchical_cache", "false"}};
     return {{"hicache_size", std::to_string(safe.hicache_size_gb)}};
 }
 
@@ -158,6 +158,9 @@ void find_own_check(Subject& s) {
               {count("ranks", host.ranks_per_node), bytes("per_rank", s.plan.hicache.bytes_per_rank),
                text("check", !s.rules.check_reserve ? "none" : s.rules.check_divides_by_ranks ? "share" : "whole_machine")},
               {"engine"});
+    }
+    if (host.engine_check_catches && *host.engine_check_catches) {
+        s.add("engine_check_refuses", FindingSeverity::note, {bytes("per_rank", s.plan.hicache.bytes_per_rank), count("ranks", host.ranks_per_node)}, {"engine"});
     }
     const Parallelism& p = s.plan.parallelism;
     const std::int64_t servers = std::max<std::int64_t>(1, s.scenario.hardware.host.instances_per_node) * p.replicas;

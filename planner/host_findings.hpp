@@ -14,7 +14,7 @@ namespace kvplan {
 ///          hicache_not_larger_than_device, engine_check_blind, cgroup_limit_unseen, shm_small, startup_exceeds_watchdog
 /// note     host_cache_no_concurrency, hicache_replicated_copies, hicache_power_of_two, hicache_indexer_beyond_size,
 ///          hicache_draft_beyond_size, hicache_size_per_pool, hicache_size_overrides_ratio, hicache_flags_without_effect, huge_pages_set_aside,
-///          host_available_assumed, engine_counts_one_server, memlock_probed, startup_may_exceed_watchdog
+///          host_available_assumed, engine_counts_one_server, engine_check_refuses, memlock_probed, startup_may_exceed_watchdog
 [[nodiscard]] std::vector<Finding> host_findings(const Scenario& scenario, const Plan& plan);
 [[nodiscard]] std::vector<Finding> host_findings(const Scenario& scenario, const Plan& plan, const HostRules& rules);
 

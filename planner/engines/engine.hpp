@@ -76,6 +76,8 @@ public:
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// "sglang 2026-08-22": the rule set that a version text selects.
     [[nodiscard]] virtual std::string rule_set(const EngineOptions& options) const = 0;
+    /// The day whose rules a version text selects; unset where flags are not dated.
+    [[nodiscard]] virtual std::optional<RuleDate> rule_date(const EngineOptions& /*options*/) const { return std::nullopt; }
     /// Flags that the engine at this version would refuse, or that do not exist in it.
     virtual void check(const Scenario& scenario, Diagnostics& diagnostics) const = 0;
 

@@ -30,6 +30,9 @@ std::vector<FindingTemplate> lack_templates() {
          "The engine starts anyway: each of the {ranks} ranks checks its own pools ({per_rank}) by itself, against the machine's free RAM, before the "
          "pages of the others are touched (check at this version: {check}). Expect a hang while pinning, or the kernel's OOM killer, and no error.",
          ""},
+        {"engine_check_refuses", "The engine's own check stops this launch with an error.",
+         "At this version the start ends with \"Not enough host memory available\": a rank's share of the free RAM is below {per_rank}. Where ranks start apart, "
+         "earlier ones may have pinned theirs by then.", ""},
         {"engine_counts_one_server", "Replicas and other servers on the host are not in the engine's own check.",
          "{servers} servers share this host ({ranks} ranks); each one's check counts only itself.", ""},
         {"cgroup_limit_unseen", "The container's memory limit is below what the engine believes to have.",

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "models/json/document.hpp"
+#include "planner/engines/engine.hpp"
 #include "planner/launch/known_flags.hpp"
 #include "planner/launch/launch.hpp"
 #include "units/parse.hpp"
@@ -20,6 +21,7 @@ public:
         set_engine();
         if (!launch_->model.empty()) set("model", launch_->model, "--model");
         for (const LaunchFlag& flag : launch_->flags) set_flag(flag);
+        for (const LaunchFlag& flag : launch_->flags) tell_version(flag);
         for (const UnknownFlag& flag : launch_->unknown) tell_unknown(flag);
         for (const std::string& variable : launch_->unresolved) tell_unresolved(variable);
         set_environment();
@@ -148,6 +150,21 @@ private:
             tell(Severity::warning, "launch.gpu-count", "", "the command needs " + std::to_string(needed) + " GPUs, its container has " + std::to_string(*limits.gpus), "",
                  "give the container as many GPUs as the command has ranks on a node");
         }
+    }
+
+    void tell_version(const LaunchFlag& flag) {
+        const VersionedFlag* dated = versioned_flag(launch_->engine, flag.name);
+        const auto date = engine_of(scenario_->engine).rule_date(scenario_->engine);
+        if (dated == nullptr || !date) return;
+        const bool early = *date < dated->since, late = dated->until.yyyymmdd != 0 && !(*date < dated->until);
+        if (!early && !late) return;
+        tell(Severity::warning, "launch.flag-version", flag.name, flag.name + (early ? " does not exist yet in " : " exists no more in ") + engine_of(scenario_->engine).rule_set(scenario_->engine),
+             early ? "a version since " + iso(dated->since) : "a version before " + iso(dated->until), std::string(dated->note));
+    }
+
+    static std::string iso(RuleDate date) {
+        const std::string digits = std::to_string(date.yyyymmdd);
+        return digits.size() == 8 ? digits.substr(0, 4) + "-" + digits.substr(4, 2) + "-" + digits.substr(6) : digits;
     }
 
     void tell_unknown(const UnknownFlag& flag) {

@@ -69,9 +69,21 @@ Meaning understood(EngineKind engine, const std::string& typed) {
     return {};
 }
 
+/// A misspelt abbreviation: the flags whose beginning is nearest.
+std::vector<std::string> nearest_beginnings(EngineKind engine, std::string_view typed) {
+    std::vector<std::string_view> beginnings;
+    for (const std::string_view name : flag_names(engine)) beginnings.push_back(name.substr(0, typed.size() + 1));
+    std::vector<std::string> names;
+    for (const std::string& near : nearest_names(typed, std::span<const std::string_view>(beginnings), 1))
+        for (const std::string_view name : flag_names(engine))
+            if (name.substr(0, near.size()) == near && names.size() < 3) names.emplace_back(name);
+    return names;
+}
+
 void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
     UnknownFlag unknown{flag.name, flag.value, {}};
     unknown.nearest = nearest_names(flag.name, std::span<const std::string_view>(flag_names(launch.engine)));
+    if (unknown.nearest.empty() && flag.name.size() > 5) unknown.nearest = nearest_beginnings(launch.engine, flag.name);
     launch.unknown.push_back(std::move(unknown));
 }
 

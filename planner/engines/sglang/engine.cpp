@@ -17,6 +17,7 @@ class SglangEngine final : public Engine {
 public:
     std::string_view name() const override { return "sglang"; }
     std::string rule_set(const EngineOptions& options) const override { return "sglang " + find_version(options.version_text).label; }
+    std::optional<RuleDate> rule_date(const EngineOptions& options) const override { return sglang::rule_date(options); }
     void check(const Scenario& scenario, Diagnostics& diagnostics) const override { sglang::check(scenario, diagnostics); }
     std::vector<StageLayers> stages(const Scenario& scenario) const override { return sglang::stages(scenario); }
     WeightRules weight_rules(const Scenario& scenario) const override { return sglang::weight_rules(scenario); }

@@ -70,14 +70,26 @@ double effective_ratio(const Scenario& scenario, double device_bytes) {
     return std::min(2.0, share * 0.95 / device_bytes);
 }
 
+/// Before the exact pinning, PyTorch's pinned allocator gave each block the next power of two.
+Bytes pinned(Bytes bytes, bool exactly) {
+    if (exactly) return bytes;
+    Bytes block{1};
+    while (block < bytes) block += block;
+    return block;
+}
+
 class Pools {
 public:
+    explicit Pools(const Scenario& scenario) : exactly_(in_force(Change::host_pool_exact_pinning, rule_date(scenario.engine))) {}
     void add(std::string_view name, double bytes_per_slot, std::int64_t slots) {
         if (bytes_per_slot <= 0 || slots <= 0) return;
-        plan.pools.push_back({name, ceil_bytes(bytes_per_slot * d(slots)), Tokens{slots}});
+        plan.pools.push_back({name, pinned(ceil_bytes(bytes_per_slot * d(slots)), exactly_), Tokens{slots}});
         plan.bytes_per_rank += plan.pools.back().bytes_per_rank;
     }
     HicachePlan plan;
+
+private:
+    bool exactly_;
 };
 
 std::int64_t slots_for(const Scenario& scenario, double bytes, double device_slots, double ratio, std::int64_t page) {
@@ -117,7 +129,7 @@ HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, co
     const double device_bytes = device * (host.main + host.index + host.draft) + window * cells.window + slots * state;
     const double ratio = effective_ratio(scenario, device_bytes);
 
-    Pools pools;
+    Pools pools(scenario);
     pools.plan.enabled = true;
     const std::int64_t n = host.main > 0 ? slots_for(scenario, host.main, device, ratio, page) : 0;
     pools.plan.tokens = Tokens{n};
@@ -146,7 +158,6 @@ HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, co
 
 HostRules host_rules(const Scenario& scenario) {
     HostRules rules;
-    if (!scenario.engine.hicache.enabled) return rules;
     const RuleDate date = rule_date(scenario.engine);
     rules.size_flag = is_compressed(*scenario.model) ? HostRules::SizeFlag::none : HostRules::SizeFlag::hicache_size;
     rules.ratio_flag = true;
