@@ -29,7 +29,7 @@ HostCells host_cells(const Scenario& scenario, const KvCells& cells) {
         // MTP layers of the checkpoint are packed into the main pool; a drafter of its own keeps its own pool.
         const bool packed = in_force(Change::draft_packed_host_pool, date) && !scenario.draft_model && scenario.model->draft;
         double draft = cells.draft;
-        if (packed) {
+        if (!scenario.draft_model && scenario.model->draft) {  // logs show no index keys for an MTP layer
             if (const auto* latent = std::get_if<LatentAttention>(&scenario.model->draft->layer.attention))
                 draft = bytes_per_token(*latent, scenario, false) * d(scenario.model->draft->layers);
         }
