@@ -116,6 +116,7 @@ struct MoeFfn {
     std::int64_t shared_experts = 0;
     std::int64_t shared_intermediate = 0; // all shared experts together
     std::int64_t width = 0;               // what experts work on: hidden_size, or the latent width
+    std::int64_t zero_experts = 0;        // further choices of the router that compute nothing (LongCat-Flash)
     std::int64_t dense_intermediate = 0;  // an MLP beside the experts in the same layer; 0: none
     friend bool operator==(const MoeFfn&, const MoeFfn&) = default;
 };
@@ -190,6 +191,10 @@ struct DraftLayers {
     LayerClass layer;                     // one of them, with its own projection, norms, embedding and head where stored
 };
 
+/// What a publisher's "active parameters" hold besides the layers' matrices. They differ: OpenAI and DeepSeek count the
+/// head alone, Qwen and Meta the embedding too, Zhipu and MiniMax neither. Fitted on published figures, see docs/accuracy.md.
+enum class ActiveConvention { with_head, with_head_and_embedding, layers_only };
+
 /// A model as a planner must know it. A value; nothing in it depends on an engine or on the hardware.
 struct LlmSpec {
     std::string name;                     // preset name or directory
@@ -202,6 +207,7 @@ struct LlmSpec {
     std::int64_t vocab_size = 0;
     std::int64_t max_position_embeddings = 0;
     bool tied_embeddings = false;
+    ActiveConvention active_convention = ActiveConvention::with_head;
     DType dtype = DType::bf16;            // of what is not quantized
     std::optional<DType> checkpoint_kv_dtype;  // the checkpoint's quantization asks for it (kv_cache_quant_algo FP8)
     std::string quantization;             // label of the dominant format: "int4 g32", "fp8 128x128", "bf16"
@@ -229,7 +235,8 @@ struct LlmSpec {
 struct ModelTotals {
     std::int64_t total_params = 0;        // logical parameters stored: packed weights unpacked, scales not counted
     std::int64_t stored_elements = 0;     // tensor elements as stored: packed words once, scales and zero points too
-    std::int64_t active_params = 0;       // matrices that a token of the main model meets: top-k experts, shared, attention, head
+    std::int64_t active_params = 0;       // as the publisher counts them (ActiveConvention)
+    std::int64_t matmul_params = 0;       // of the matrices one token multiplies with: top-k experts, shared, attention, head
     Bytes checkpoint_bytes;               // of all tensors (exact_checkpoint_bytes where it is known)
     std::int64_t tensors = 0;
 };

@@ -20,11 +20,32 @@ struct Sum {
         if (!matrix.is_matmul || ffn == nullptr) return;
         std::int64_t met = matrix.count;
         if (matrix.sharding == Sharding::expert)
-            if (const auto* moe = std::get_if<MoeFfn>(ffn)) met = std::min(moe->top_k, met);
+            if (const auto* moe = std::get_if<MoeFfn>(ffn)) met = std::min(computing(*moe), met);
         const std::int64_t one = checked_add(checked_mul(matrix.rows, matrix.cols), matrix.bias ? matrix.rows : 0);
-        totals.active_params = checked_add(totals.active_params, checked_mul(checked_mul(one, met), times));
+        const std::int64_t all = checked_mul(checked_mul(one, met), times);
+        totals.matmul_params = checked_add(totals.matmul_params, all);
+        if (matrix.component == Component::lm_head) head = checked_add(head, all);
     }
+
+    /// How many of the chosen experts compute, on average over the choices.
+    static std::int64_t computing(const MoeFfn& moe) {
+        if (moe.zero_experts == 0) return moe.top_k;
+        return ceil_div(checked_mul(moe.top_k, moe.experts), checked_add(moe.experts, moe.zero_experts));
+    }
+
+    std::int64_t head = 0;  ///< of matmul_params
 };
+
+std::int64_t active_params(const LlmSpec& spec, const Sum& sum) {
+    switch (spec.active_convention) {
+        case ActiveConvention::with_head: return sum.totals.matmul_params;
+        case ActiveConvention::layers_only: return sum.totals.matmul_params - sum.head;
+        case ActiveConvention::with_head_and_embedding: break;
+    }
+    // A tied head is the embedding: it is counted once.
+    const std::int64_t embedding = spec.tied_embeddings ? 0 : checked_mul(spec.vocab_size, spec.hidden_size);
+    return checked_add(sum.totals.matmul_params, embedding);
+}
 
 }  // namespace
 
@@ -78,6 +99,7 @@ ModelTotals totals(const LlmSpec& spec) {
     for (const WeightMatrix& matrix : spec.outside) sum.add(matrix, 1, &outside);
     if (spec.draft)
         for (const WeightMatrix& matrix : spec.draft->layer.weights) sum.add(matrix, spec.draft->layers, nullptr);
+    sum.totals.active_params = active_params(spec, sum);
     if (spec.exact_checkpoint_bytes) sum.totals.checkpoint_bytes = *spec.exact_checkpoint_bytes;
     if (spec.exact_stored_elements) sum.totals.stored_elements = *spec.exact_stored_elements;
     return sum.totals;

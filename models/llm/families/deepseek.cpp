@@ -107,6 +107,7 @@ std::vector<Family> deepseek() {
                             style.draft_own_embedding = false;
                             latent_decoder(build, style);
                         }});
+    families.back().active = ActiveConvention::layers_only;
     families.push_back({"glm4_moe_lite", {"glm4_moe_lite"}, {}, [](Build& build) {
                             LatentStyle style;
                             style.always_corrected = true;

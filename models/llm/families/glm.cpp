@@ -41,6 +41,7 @@ std::vector<Family> glm() {
     std::vector<Family> families;
     families.push_back({"glm4_moe", {"glm4_moe"}, {}, glm4_moe});
     families.push_back({"chatglm", {"chatglm"}, {}, chatglm});
+    for (Family& family : families) family.active = ActiveConvention::layers_only;
     return families;
 }
 

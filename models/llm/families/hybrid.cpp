@@ -214,6 +214,7 @@ std::vector<Family> hybrid() {
     std::vector<Family> families;
     families.push_back({"jamba", {"jamba"}, {}, jamba});
     families.push_back({"minimax_m1", {"minimax_m1", "minimax_text_01", "minimax"}, {"MiniMaxM1ForCausalLM", "MiniMaxText01ForCausalLM"}, minimax_m1});
+    families.back().active = ActiveConvention::layers_only;
     families.push_back({"kimi_linear", {"kimi_linear"}, {"KimiLinearForCausalLM"}, kimi_linear});
     return families;
 }

@@ -107,6 +107,7 @@ std::vector<Family> llama4() {
     std::vector<Family> families;
     families.push_back({"llama4", {"llama4_text", "llama4"}, {}, llama4_text});
     families.push_back({"mllama", {"mllama_text_model", "mllama"}, {}, mllama_text});
+    for (Family& family : families) family.active = ActiveConvention::with_head_and_embedding;
     return families;
 }
 

@@ -27,6 +27,7 @@ LongCat read_longcat(const Build& build) {
     model.ffn = facts.required(keys::kFfn);
     model.zero_experts = facts.count_or({"zero_experts", "zero_expert_num"}, 0);
     model.moe.dense_intermediate = model.ffn;
+    model.moe.zero_experts = model.zero_experts;
     return model;
 }
 

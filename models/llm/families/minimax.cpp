@@ -99,6 +99,7 @@ std::vector<Family> minimax() {
     families.push_back({"minimax_m2", {"minimax_m2"}, {"MiniMaxM2ForCausalLM"}, minimax_m2});
     families.push_back({"minimax_m3", {"minimax_m3", "minimax_m3_vl", "minimax_m3_text"},
                         {"MiniMaxM3ForCausalLM", "MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"}, minimax_m3});
+    for (Family& family : families) family.active = ActiveConvention::layers_only;
     return families;
 }
 

@@ -43,6 +43,7 @@ std::vector<Family> qwen() {
     families.push_back({"qwen2_moe", {"qwen2_moe"}, {}, qwen2_moe});
     families.push_back({"qwen3", {"qwen3", "qwen3_vl", "qwen3_vl_text"}, {}, qwen3});
     families.push_back({"qwen3_moe", {"qwen3_moe", "qwen3_vl_moe", "qwen3_vl_moe_text"}, {}, qwen3_moe});
+    for (Family& family : families) family.active = ActiveConvention::with_head_and_embedding;
     return families;
 }
 

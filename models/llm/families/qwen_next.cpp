@@ -138,6 +138,7 @@ std::vector<Family> qwen_next() {
                             style.state_params = DType::f32;
                             next_decoder(build, style);
                         }});
+    for (Family& family : families) family.active = ActiveConvention::with_head_and_embedding;
     return families;
 }
 

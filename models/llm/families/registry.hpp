@@ -34,6 +34,7 @@ struct Family {
     bool tied_default = false;                    // tie_word_embeddings when the config is silent
     bool verified = true;
     std::string_view source = {};
+    ActiveConvention active = ActiveConvention::with_head;
 };
 
 /// A tower and projector round a text model, chosen by the outer model_type when there is a vision section.
