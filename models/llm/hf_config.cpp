@@ -181,7 +181,7 @@ std::optional<LlmSpec> read(const ModelFiles& files, const ReadOptions& options,
     spec.verified = family->verified && options.assume_family.empty();
     spec.hidden_size = facts.required(keys::kHidden);
     spec.vocab_size = build.blueprint.outside.empty() ? 0 : build.blueprint.outside.front().weight.rows;
-    spec.max_position_embeddings = facts.count(keys::kContext).value_or(0);
+    spec.max_position_embeddings = facts.count(keys::kContext).value_or(build.context_default);
     spec.tied_embeddings = build.tied;
     spec.active_convention = family->active;
     assemble(spec, build.blueprint, [&](std::string_view path, ModuleKind kind) { return quantization.format_for(path, kind); }, spec.dtype);

@@ -97,6 +97,13 @@ std::int64_t ModelFacts::count_or(json::Names names, std::int64_t fallback) cons
     return reader_->as_integer(found, json::kCountOrZero).value_or(fallback);
 }
 
+std::int64_t ModelFacts::small_or(json::Names names, std::int64_t fallback) const {
+    const json::Value found = value(names);
+    if (!found.has_value()) return fallback;
+    note(names.first(), found);
+    return reader_->as_integer(found, json::IntegerRange{1, kMaxSmall}).value_or(fallback);
+}
+
 std::int64_t ModelFacts::required(json::Names names) const {
     if (has(names)) return count(names).value_or(1);
     // The public spelling (the second) is the one a reader of config.json looks for.

@@ -18,6 +18,7 @@ namespace kvplan {
 /// Upper bounds of what is believed. Real models stay far below; products of these stay within int64.
 inline constexpr std::int64_t kMaxLayers = 10'000;
 inline constexpr std::int64_t kMaxExperts = 100'000;
+inline constexpr std::int64_t kMaxSmall = 10'000;
 
 /// Values that replace those of the file, by any of their spellings: {"intermediate_size", 29696}. A flag is 0 or 1.
 using FactOverrides = std::map<std::string, std::int64_t, std::less<>>;
@@ -43,6 +44,8 @@ public:
     [[nodiscard]] std::optional<std::int64_t> count(json::Names names) const;
     /// The same, and 0 counts as an answer.
     [[nodiscard]] std::int64_t count_or(json::Names names, std::int64_t fallback) const;
+    /// Sides, kernels and the like, which multiply with each other: from 1 to kMaxSmall.
+    [[nodiscard]] std::int64_t small_or(json::Names names, std::int64_t fallback) const;
     /// An error when absent; 1 is returned then.
     [[nodiscard]] std::int64_t required(json::Names names) const;
     [[nodiscard]] bool flag(json::Names names, bool fallback) const;

@@ -93,6 +93,13 @@ std::vector<bool> moe_layers(const Build& build, std::int64_t layers) {
     return moe;
 }
 
+DType state_dtype(const Build& build) {
+    const std::string word = build.facts.word({"state_dtype", "mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).value_or("float32");
+    if (word == "bfloat16") return DType::bf16;
+    if (word == "float16") return DType::f16;
+    return DType::f32;
+}
+
 void add_pre_norms(LayerPlan& layer, std::int64_t hidden, bool bias) {
     add_norm(layer.modules, "input_layernorm", hidden, bias);
     add_norm(layer.modules, "post_attention_layernorm", hidden, bias);

@@ -28,6 +28,9 @@ struct Dimensions {
 /// mlp_layer_types, mlp_only_layers with decoder_sparse_step.
 [[nodiscard]] std::vector<bool> moe_layers(const Build& build, std::int64_t layers);
 
+/// Of the recurrent state of linear layers: mamba_ssm_dtype or mamba_ssm_cache_dtype, f32 without a key as engines have it.
+[[nodiscard]] DType state_dtype(const Build& build);
+
 /// Norms before attention and before the FFN, with the usual names.
 void add_pre_norms(LayerPlan& layer, std::int64_t hidden, bool bias = false);
 

@@ -56,8 +56,9 @@ Dimensions style_dimensions(const Build& build, const DenseStyle& style) {
     return d;
 }
 
-std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d) {
+std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d, std::int64_t layer) {
     if (style.ffn_default_multiple > 0 && !build.facts.has(keys::kFfn)) return style.ffn_default_multiple * d.hidden;
+    if (build.facts.value(keys::kFfn).is_array()) return std::max<std::int64_t>(1, build.facts.of_layer(keys::kFfn, layer).value_or(1));
     return build.facts.required(keys::kFfn) / style.ffn_width_divisor;
 }
 
@@ -71,9 +72,10 @@ LayerPlan attention_layer(const Build& build, const DenseStyle& style, const Dim
 
 void dense_decoder(Build& build, const DenseStyle& style) {
     const Dimensions d = style_dimensions(build, style);
-    const std::int64_t intermediate = dense_width(build, style, d);
     if (!style.layer_prefix.empty()) build.blueprint.layer_prefix = style.layer_prefix;
+    std::int64_t index = 0;
     for (const auto& window : layer_windows(build, d.layers, style.windows, style.pattern)) {
+        const std::int64_t intermediate = dense_width(build, style, d, index++);
         LayerPlan layer = attention_layer(build, style, d, grouped(d, window));
         layer.name = layer_name(false, window.has_value());
         const DenseFfn ffn{intermediate, style.gated};
@@ -89,7 +91,7 @@ void moe_decoder(Build& build, const DenseStyle& style, const MoeOptions& option
     const MoeFfn moe = read_moe(build);
     const std::vector<bool> sparse = moe_layers(build, d.layers);
     const bool any_dense = std::find(sparse.begin(), sparse.end(), false) != sparse.end();
-    const DenseFfn dense{any_dense ? dense_width(build, style, d) : 0, style.gated};
+    const DenseFfn dense{any_dense ? dense_width(build, style, d, 0) : 0, style.gated};
     if (!style.layer_prefix.empty()) build.blueprint.layer_prefix = style.layer_prefix;
     const auto windows = layer_windows(build, d.layers, style.windows, style.pattern);
     for (std::size_t i = 0; i < windows.size(); ++i) {

@@ -46,9 +46,9 @@ struct DenseStyle {
 [[nodiscard]] bool has_bias(const Build& build, Bias rule, bool mlp = false);
 [[nodiscard]] GroupedOptions grouped_options(const Build& build, const DenseStyle& style);
 
-/// Dimensions with this style's defaults, and the width of its dense FFN.
+/// Dimensions with this style's defaults, and the width of a layer's dense FFN (one for all, or a list).
 [[nodiscard]] Dimensions style_dimensions(const Build& build, const DenseStyle& style);
-[[nodiscard]] std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d);
+[[nodiscard]] std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d, std::int64_t layer);
 
 /// Attention and norms of a layer in this style, without its FFN.
 [[nodiscard]] LayerPlan attention_layer(const Build& build, const DenseStyle& style, const Dimensions& d, const GroupedAttention& attention);

@@ -5,7 +5,8 @@
 namespace kvplan::families {
 namespace {
 
-constexpr std::int64_t kGemma3Vocab = 262'208;  // the class default of Gemma3TextConfig in Transformers
+// Class defaults of Gemma3TextConfig in Transformers; the first releases leave them out.
+constexpr std::int64_t kGemma3Vocab = 262'208, kGemma3Context = 131'072;
 
 DenseStyle sandwich() {
     DenseStyle style;
@@ -28,6 +29,7 @@ void gemma3(Build& build) {
     style.pattern = 6;
     style.qk_norm = QkNorm::per_head_dim;
     style.vocab_default = kGemma3Vocab;
+    build.context_default = kGemma3Context;
     dense_decoder(build, style);
 }
 

@@ -16,6 +16,7 @@ void jamba(Build& build) {
     const std::int64_t ffn = facts.required(keys::kFfn);
     LinearAttention mamba;
     mamba.kind = LinearAttention::Kind::mamba1;
+    mamba.state_dtype = state_dtype(build);
     mamba.head_dim = 1;
     mamba.heads = facts.count_or({"mamba_expand"}, 2) * d.hidden;
     mamba.groups = 1;

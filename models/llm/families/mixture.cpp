@@ -125,6 +125,8 @@ void hunyuan_moe(Build& build) {
     options.router = "gate.wg";
     options.router_type = DType::f32;
     options.shared = "shared_mlp.";
+    // Cross-layer attention: groups of layers read the keys and values of their first.
+    const std::int64_t sharing = facts.flag({"use_cla"}, false) ? facts.small_or({"cla_share_factor"}, 1) : 1;
     for (std::int64_t i = 0; i < d.layers; ++i) {
         MoeFfn moe;
         moe.experts = facts.of_layer(keys::kExperts, i).value_or(1);
@@ -133,7 +135,9 @@ void hunyuan_moe(Build& build) {
         if (moe.intermediate == 0) moe.intermediate = facts.required(keys::kFfn);
         moe.shared_experts = facts.of_layer(keys::kSharedExperts, i).value_or(1);
         moe.shared_intermediate = moe.shared_experts * facts.required(keys::kFfn);
-        LayerPlan layer = attention_layer(build, style, d, grouped(d));
+        GroupedAttention attention = grouped(d);
+        attention.stores_kv = i % sharing == 0;
+        LayerPlan layer = attention_layer(build, style, d, attention);
         layer.name = "moe";
         layer.ffn = moe;
         add_moe(layer, moe, d.hidden, options);

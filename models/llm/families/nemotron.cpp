@@ -51,6 +51,7 @@ LinearAttention read_mamba(const Build& build) {
     const ModelFacts& facts = build.facts;
     LinearAttention mamba;
     mamba.kind = LinearAttention::Kind::mamba2;
+    mamba.state_dtype = state_dtype(build);
     mamba.heads = facts.required({"mamba_heads", "mamba_num_heads"});
     mamba.head_dim = facts.required({"mamba_head_dim"});
     mamba.groups = facts.required({"mamba_groups", "n_groups", "mamba_n_groups"});
@@ -140,7 +141,8 @@ void nemotron_h(Build& build) {
         MoeFfn moe = read_moe(build);
         moe.gated = false;
         moe.width = build.facts.count_or({"expert_width", "moe_latent_size"}, 0);
-        moe.shared_intermediate *= moe.shared_experts;
+        // The key tells the width of one shared expert.
+        if (build.facts.has(keys::kSharedFfn)) moe.shared_intermediate = checked_mul(moe.shared_intermediate, moe.shared_experts);
         model.moe = moe;
     }
     build.blueprint.layer_prefix = "backbone.layers";

@@ -17,6 +17,7 @@ LinearAttention delta_net(const Build& build) {
     const ModelFacts& facts = build.facts;
     LinearAttention linear;
     linear.kind = LinearAttention::Kind::gated_delta_net;
+    linear.state_dtype = state_dtype(build);
     linear.heads = facts.required({"linear_value_heads", "linear_num_value_heads"});
     linear.head_dim = facts.required({"linear_value_dim", "linear_value_head_dim"});
     linear.groups = facts.required({"linear_key_heads", "linear_num_key_heads"});

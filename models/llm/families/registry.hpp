@@ -20,6 +20,7 @@ struct Build {
     std::string model_type = {};          // of the text model
     Blueprint blueprint = {};
     bool tied = false;
+    std::int64_t context_default = 0;     // where the config is silent and the Transformers class is not; 0: unknown
     DType block_scale = DType::f32;       // of fp8 block scales; no config tells it
     std::vector<std::string> assumptions = {};
 };

@@ -49,12 +49,12 @@ void moonvit(Build& build) {
     block.hidden = v.required({"hidden", "vt_hidden_size", "hidden_size"});
     block.intermediate = v.required({"ffn", "vt_intermediate_size", "intermediate_size"});
     block.heads = v.required({"heads", "vt_num_attention_heads", "num_attention_heads"});
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
     const std::int64_t rows = v.count_or({"positions_high", "init_pos_emb_height"}, 64);
     const std::int64_t columns = v.count_or({"positions_wide", "init_pos_emb_width"}, 64);
     std::int64_t merge = 1;
     const std::vector<std::int64_t> kernel = v.integers({"merge", "merge_kernel_size"});
-    for (const std::int64_t side : kernel.empty() ? std::vector<std::int64_t>{2, 2} : kernel) merge *= side;
+    for (const std::int64_t side : kernel.size() != 2 ? std::vector<std::int64_t>{2, 2} : kernel) merge = checked_mul(merge, side);
     block.bias = v.flag({"attn_bias"}, true);
     block.norm_bias = v.word({"norm_type"}).value_or("layernorm") != "rmsnorm";
     block.attention_width = v.count_or({"qkv_width", "qkv_hidden_size"}, 0);
@@ -63,7 +63,7 @@ void moonvit(Build& build) {
     add_vision(out, "vision_tower.patch_embed.pos_emb", rows * columns, block.hidden, false);
     add_blocks(out, block);
     add_vision(out, "vision_tower.encoder.final_layernorm", block.hidden, 1, block.norm_bias);
-    const std::int64_t merged = block.hidden * merge;
+    const std::int64_t merged = checked_mul(block.hidden, merge);
     // The second version of the merger norms what comes out, without biases; the first what goes in.
     const bool second = v.word({"mm_projector_type"}).value_or("patchmerger") == "patchmergerv2";
     if (!second) add_vision(out, "mm_projector.pre_norm", block.hidden, 1, true);
@@ -83,7 +83,7 @@ void siglip_gemma(Build& build) {
     block.intermediate = v.required(keys::kFfn);
     block.heads = v.required(keys::kHeads);
     block.fused_qkv = false;
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
     const std::int64_t side = v.count_or({"image", "image_size"}, 896) / std::max<std::int64_t>(1, patch);
     std::vector<Module>& out = build.blueprint.outside;
     add_vision(out, "vision_tower.vision_model.embeddings.patch_embedding", block.hidden, 3 * patch * patch, true);
@@ -108,13 +108,14 @@ void qwen_vision(Build& build, const QwenVision& style) {
     block.layers = v.required({"layers", "depth", "num_hidden_layers"});
     block.hidden = v.required({"hidden", "embed_dim", "hidden_size"});
     block.heads = v.required({"heads", "num_heads", "num_attention_heads"});
-    const auto ratio = v.number({"mlp_ratio"});
-    block.intermediate = v.has(keys::kFfn) || !ratio ? v.required(keys::kFfn) : static_cast<std::int64_t>(*ratio * static_cast<double>(block.hidden));
+    const std::optional<double> ratio = v.has(keys::kFfn) ? std::nullopt : v.number({"mlp_ratio"});
+    const bool sane = ratio && *ratio > 0.0 && *ratio <= 1000.0;
+    block.intermediate = sane ? static_cast<std::int64_t>(*ratio * static_cast<double>(block.hidden)) : v.required(keys::kFfn);
     block.gated = style.gated;
     block.norm_bias = !style.gated;
-    const std::int64_t patch = v.count_or({"patch", "patch_size", "spatial_patch_size"}, 14);
-    const std::int64_t merge = v.count_or({"merge", "spatial_merge_size"}, 2);
-    const std::int64_t frames = v.count_or({"frames", "temporal_patch_size"}, 2);
+    const std::int64_t patch = v.small_or({"patch", "patch_size", "spatial_patch_size"}, 14);
+    const std::int64_t merge = v.small_or({"merge", "spatial_merge_size"}, 2);
+    const std::int64_t frames = v.small_or({"frames", "temporal_patch_size"}, 2);
     const std::int64_t merged = block.hidden * merge * merge;
     std::vector<Module>& out = build.blueprint.outside;
     add_vision(out, "visual.patch_embed.proj", block.hidden, 3 * frames * patch * patch, style.positions);
@@ -143,9 +144,9 @@ void minimax_vision(Build& build) {
     block.heads = v.required(keys::kHeads);
     block.fused_qkv = false;
     const ModelFacts compression = v.section({"merge", "img_token_compression_config"});
-    const std::int64_t merge = compression.exists() ? compression.count_or({"spatial_merge_size"}, 2) : 2;
-    const std::int64_t frames = compression.exists() ? compression.count_or({"temporal_patch_size"}, 2) : 2;
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t merge = compression.exists() ? compression.small_or({"spatial_merge_size"}, 2) : 2;
+    const std::int64_t frames = compression.exists() ? compression.small_or({"temporal_patch_size"}, 2) : 2;
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
     const std::int64_t text = text_width(build);
     const std::int64_t middle = build.facts.count_or({"projector_hidden", "projector_hidden_size"}, text);
     const bool bias = build.facts.flag({"multimodal_projector_bias"}, true);
@@ -170,7 +171,7 @@ void llama4_vision(Build& build) {
     block.intermediate = v.required(keys::kFfn);
     block.heads = v.required(keys::kHeads);
     block.fused_qkv = false;
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
     const std::int64_t side = v.count_or({"image", "image_size"}, 336) / std::max<std::int64_t>(1, patch);
     const std::int64_t in = v.count_or({"projector_in", "projector_input_dim"}, 4096);
     const std::int64_t middle = v.count_or({"projector_out", "projector_output_dim"}, 4096);
@@ -198,9 +199,9 @@ void mllama_vision(Build& build) {
     block.heads = v.required({"heads", "attention_heads", "num_attention_heads"});
     block.fused_qkv = false;
     block.attention_bias = false;
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 14);
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
     const std::int64_t side = v.count_or({"image", "image_size"}, 448) / std::max<std::int64_t>(1, patch);
-    const std::int64_t tiles = v.count_or({"tiles", "max_num_tiles"}, 4);
+    const std::int64_t tiles = v.small_or({"tiles", "max_num_tiles"}, 4);
     const json::Value ratios = v.value({"supported_aspect_ratios"});
     const std::int64_t shapes = (ratios.is_array() ? static_cast<std::int64_t>(ratios.size()) : 8) + 1;
     const std::int64_t hidden = block.hidden, positions = side * side + 1;
@@ -208,7 +209,7 @@ void mllama_vision(Build& build) {
     add_vision(out, "vision_model.patch_embedding", hidden, 3 * patch * patch, false);
     add_vision(out, "vision_model.class_embedding", hidden, 1, false);
     add_vision(out, "vision_model.gated_positional_embedding.embedding", positions, hidden, false);
-    add_vision(out, "vision_model.gated_positional_embedding.tile_embedding", shapes, tiles * positions * hidden, false);
+    add_vision(out, "vision_model.gated_positional_embedding.tile_embedding", shapes, checked_mul(tiles * positions, hidden), false);
     for (const char* name : {"vision_model.pre_tile_positional_embedding.embedding", "vision_model.post_tile_positional_embedding.embedding"})
         add_vision(out, name, shapes, tiles * hidden, false);
     for (const char* gate : {"vision_model.gated_positional_embedding.gate", "vision_model.pre_tile_positional_embedding.gate",
@@ -231,7 +232,7 @@ void gemma4_audio(Build& build) {
     if (!a.exists()) return;
     constexpr std::int64_t kMelBands = 128;
     const std::int64_t layers = a.required(keys::kLayers), hidden = a.required(keys::kHidden), heads = a.required(keys::kHeads);
-    const std::int64_t kernel = a.count_or({"conv_kernel_size"}, 5), text = text_width(build);
+    const std::int64_t kernel = a.small_or({"conv_kernel_size"}, 5), text = text_width(build);
     const std::int64_t out_width = a.count_or({"output_proj_dims"}, text);
     std::vector<std::int64_t> channels = a.integers({"subsampling_conv_channels"});
     if (channels.size() < 2) channels = {128, 32};
@@ -263,7 +264,7 @@ void gemma4_vision(Build& build) {
     const std::int64_t layers = v.required(keys::kLayers), hidden = v.required(keys::kHidden), ffn = v.required(keys::kFfn);
     const std::int64_t heads = v.required(keys::kHeads);
     const std::int64_t dim = v.count_or({"head_dim"}, hidden / std::max<std::int64_t>(1, heads));
-    const std::int64_t patch = v.count_or({"patch", "patch_size"}, 16);
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 16);
     std::vector<Module>& out = build.blueprint.outside;
     const auto block = [&](const char* name, std::int64_t rows, std::int64_t cols) {
         add_vision(out, std::string("vision_tower.encoder.layers.*.") + name, rows, cols, false, layers);
