@@ -133,6 +133,31 @@ void qwen_vision(Build& build, const QwenVision& style) {
     build.blueprint.vision = VisionTower{block.layers, block.hidden};
 }
 
+/// Pixtral of Mistral 3 and 4: gated blocks without biases behind a norm, and a projector that merges 2x2 patches.
+void pixtral(Build& build) {
+    const ModelFacts v = build.facts.section(keys::kVision);
+    VisionBlock block;
+    block.prefix = "vision_tower.transformer.layers";
+    block.layers = v.required(keys::kLayers);
+    block.hidden = v.required(keys::kHidden);
+    block.intermediate = v.required(keys::kFfn);
+    block.heads = v.required(keys::kHeads);
+    block.fused_qkv = block.bias = block.norm_bias = false;
+    block.gated = true;
+    const std::int64_t patch = v.small_or({"patch", "patch_size"}, 14);
+    const std::int64_t merge = build.facts.small_or({"merge", "spatial_merge_size"}, 2), text = text_width(build);
+    const bool bias = build.facts.flag({"multimodal_projector_bias"}, false);
+    std::vector<Module>& out = build.blueprint.outside;
+    add_vision(out, "vision_tower.patch_conv", block.hidden, 3 * patch * patch, false);
+    add_vision(out, "vision_tower.ln_pre", block.hidden, 1, false);
+    add_blocks(out, block);
+    add_vision(out, "multi_modal_projector.norm", block.hidden, 1, false);
+    add_vision(out, "multi_modal_projector.patch_merger.merging_layer", block.hidden, block.hidden * merge * merge, false);
+    add_vision(out, "multi_modal_projector.linear_1", text, block.hidden, bias);
+    add_vision(out, "multi_modal_projector.linear_2", text, text, bias);
+    build.blueprint.vision = VisionTower{block.layers, block.hidden};
+}
+
 /// MiniMax-M3: a CLIP tower with rotary positions, a two-layer projector, and a merger of neighbouring patches behind it.
 void minimax_vision(Build& build) {
     const ModelFacts v = build.facts.section(keys::kVision);
@@ -351,6 +376,7 @@ std::vector<VisionFamily> vision_towers() {
     towers.push_back({{"qwen2_vl"}, [](Build& build) { qwen_vision(build, {}); }});
     towers.push_back({{"qwen2_5_vl"}, [](Build& build) { qwen_vision(build, {true, false}); }});
     towers.push_back({{"qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"}, [](Build& build) { qwen_vision(build, {false, true}); }});
+    towers.push_back({{"mistral3"}, pixtral});
     towers.push_back({{"minimax_m3_vl"}, minimax_vision});
     towers.push_back({{"llama4"}, llama4_vision});
     towers.push_back({{"mllama"}, mllama_vision});
