@@ -69,9 +69,9 @@ void check_capacity(const Plan& plan, Checks& checks) {
     const CapacityPlan& capacity = plan.capacity;
     checks.ordered(capacity.max_total_num_tokens, "capacity.max_total_num_tokens");
     const Tokens tokens = capacity.max_total_num_tokens.expected;
-    checks.expect(tokens.count() % plan.kv_cache.page_size.count() == 0, "max_total_num_tokens is not whole pages");
+    checks.expect(capacity.tokens_are_derived || tokens.count() % plan.kv_cache.page_size.count() == 0, "max_total_num_tokens is not whole pages");
     checks.expect(tokens.count() >= 0, "max_total_num_tokens is negative");
-    checks.expect(capacity.longest_request_tokens <= tokens || tokens.count() == 0, "a request can be longer than the pool");
+    checks.expect(capacity.tokens_are_derived || capacity.longest_request_tokens <= tokens || tokens.count() == 0, "a request can be longer than the pool");
 }
 
 void check_host(const Plan& plan, Checks& checks) {

@@ -95,6 +95,7 @@ struct CapacityPlan {
     Requests max_running_requests;            // of one DP worker
     Tokens longest_request_tokens;
     std::optional<double> max_concurrency_full_context;  // vLLM's "Maximum concurrency"
+    bool tokens_are_derived = false;          // max_total_num_tokens is a figure the engine prints, not slots of whole pages
 };
 
 struct HicachePool {

@@ -1,3 +1,4 @@
+#include "planner/engines/layer_partition.hpp"
 #include "planner/engines/sglang/kv_cells.hpp"
 #include "planner/engines/sglang/stages.hpp"
 #include "tests/support/catch.hpp"
@@ -227,8 +228,8 @@ TEST_CASE("Pipeline stages take the remainder by version", "[sglang][stages]") {
     given.engine.pp = 2;
     given.engine.parallel_layer_partition = "30,32";
     CHECK(sglang::stages(given)[1].first == 30);
-    CHECK(sglang::layer_partition("30,x").empty());
-    CHECK(sglang::layer_partition("30,-1").empty());
+    CHECK(layer_partition("30,x").empty());
+    CHECK(layer_partition("30,-1").empty());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "planner/engines/layer_partition.hpp"
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/kv_dtype.hpp"
 #include "planner/engines/sglang/stages.hpp"

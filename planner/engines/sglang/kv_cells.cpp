@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/engines/linear_state.hpp"
 #include "planner/engines/sglang/compressed.hpp"
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/draft.hpp"
@@ -174,13 +175,8 @@ Bytes state_bytes(const LinearAttention& a, const Scenario& scenario) {
     const std::int64_t tp = parallelism(scenario).attention_tp;
     const std::string& asked = scenario.engine.mamba_ssm_dtype;
     const DType type = asked == "bfloat16" ? DType::bf16 : asked == "float16" ? DType::f16 : asked == "float32" ? DType::f32 : a.state_dtype;
-    // Groups that do not divide by the ranks are raised to one a rank (two tensors of state_size channels each).
-    std::int64_t channels = a.conv_channels;
-    const bool grouped = a.kind == LinearAttention::Kind::mamba2 || a.kind == LinearAttention::Kind::gated_delta_net;
-    if (grouped && a.groups > 0 && a.groups % tp != 0) channels += 2 * (tp - a.groups) * a.state_size;
-    const std::int64_t convolution = a.conv_kernel > 1 ? ceil_div(channels, tp) * (a.conv_kernel - 1) * 2 : 0;
-    const std::int64_t state = ceil_div(a.heads, tp) * a.head_dim * a.state_size * bits_of(type) / 8;
-    return Bytes{convolution + (a.kind == LinearAttention::Kind::short_conv ? 0 : state)};
+    const StateElements e = state_elements(a, tp);
+    return Bytes{e.convolution * 2 + e.recurrent * bits_of(type) / 8};
 }
 
 KvCells kv_cells(const Scenario& scenario, const StageLayers& stage) {

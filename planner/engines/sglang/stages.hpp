@@ -10,7 +10,4 @@ namespace kvplan::sglang {
 /// all to the last). SGLANG_PP_LAYER_PARTITION overrides when its counts fit.
 [[nodiscard]] std::vector<StageLayers> stages(const Scenario& scenario);
 
-/// The counts of "15,15,15,16"; empty when the text is not a list of positive whole numbers.
-[[nodiscard]] std::vector<std::int64_t> layer_partition(std::string_view text);
-
 }  // namespace kvplan::sglang
