@@ -10,7 +10,8 @@ Parallelism parallelism(const Scenario& scenario) {
     p.tp = std::max<std::int64_t>(1, engine.tp);
     p.pp = std::max<std::int64_t>(1, engine.pp);
     p.dp = std::max<std::int64_t>(1, engine.dp);
-    p.ep = std::max<std::int64_t>(1, engine.ep);
+    // vLLM splits experts over all ranks when it splits them at all.
+    p.ep = engine.enable_expert_parallel ? checked_mul(p.tp, p.dp) : std::max<std::int64_t>(1, engine.ep);
     p.dp_attention = engine.enable_dp_attention ? p.dp : 1;
     p.replicas = engine.enable_dp_attention ? 1 : p.dp;
     const std::int64_t context_parallel = std::max<std::int64_t>(1, engine.attention_context_parallel);

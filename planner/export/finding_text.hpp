@@ -30,6 +30,7 @@ struct FindingTemplate {
 
 /// The tables finding_templates() is made of, one file an area.
 [[nodiscard]] std::vector<FindingTemplate> gpu_finding_templates();
+[[nodiscard]] std::vector<FindingTemplate> vllm_finding_templates();
 [[nodiscard]] std::vector<FindingTemplate> host_finding_templates();
 [[nodiscard]] std::vector<FindingTemplate> workload_finding_templates();
 

@@ -1,5 +1,6 @@
 #include "planner/engines/sglang/engine.hpp"
 
+#include "planner/engines/sglang/admission.hpp"
 #include "planner/engines/sglang/check.hpp"
 #include "planner/engines/sglang/findings.hpp"
 #include "planner/engines/sglang/hicache.hpp"
@@ -29,6 +30,7 @@ public:
         return sglang::host_pools(scenario, kv_cache, capacity);
     }
     HostRules host_rules(const Scenario& scenario) const override { return sglang::host_rules(scenario); }
+    double admitted_requests(const Scenario& scenario, const AdmissionCase& c) const override { return sglang::admitted_requests(scenario.engine, c); }
     void add_findings(const Scenario& scenario, Plan& plan) const override { sglang::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return sglang::rules(); }
 };

@@ -1,28 +1,13 @@
 #include "planner/engines/sglang/rules.hpp"
 
-#include <deque>
-
+#include "planner/engines/rule_registry.hpp"
 #include "planner/engines/sglang/versions.hpp"
 
 namespace kvplan::sglang {
 namespace {
 
-std::string period(const ChangeRule& rule) {
-    std::string text = iso(rule.from);
-    if (!rule.release.empty()) text += " (" + std::string(rule.release) + ")";
-    if (rule.until.yyyymmdd != 0) text += " until " + iso(rule.until);
-    return text;
-}
-
-/// Rules hold views; the texts that are made here live beside them.
-struct Registry {
-    std::deque<std::string> periods;
-    std::vector<EngineRule> rules;
-};
-
-Registry make() {
-    Registry registry;
-    registry.rules = {
+RuleRegistry make() {
+    return make_registry({
         {"sglang.free_memory", "all", "utils/common.py", "Free memory is measured after the context and communicators exist, the minimum over ranks."},
         {"sglang.budget", "all", "mem_cache/kv_cache_configurator.py", "rest = post - pre (1 - f); tokens = floor(rest / cell), capped, in whole pages, the minimum over stages."},
         {"sglang.cell_grouped", "all", "model_executor/pool_configurator.py", "max(1, KV heads / attention ranks) * (head_dim + v_head_dim) * layers * bytes."},
@@ -34,18 +19,13 @@ Registry make() {
         {"sglang.request_table", "all", "mem_cache/memory_pool.py", "rows * (context + 4 + draft tokens) * 4 bytes, outside the fraction."},
         {"sglang.host_pool", "all", "mem_cache/memory_pool_host.py", "size * 10^9 / bytes a slot per rank, or ratio times the device pool."},
         {"sglang.host_check", "all", "mem_cache/memory_pool_host.py", "A pool is refused when it is larger than MemAvailable less 10 GiB."},
-    };
-    for (const ChangeRule& rule : changes()) {
-        registry.periods.push_back(period(rule));
-        registry.rules.push_back({rule.id, registry.periods.back(), rule.file, rule.note});
-    }
-    return registry;
+    }, changes());
 }
 
 }  // namespace
 
 const std::vector<EngineRule>& rules() {
-    static const Registry kRegistry = make();
+    static const RuleRegistry kRegistry = make();
     return kRegistry.rules;
 }
 

@@ -29,7 +29,7 @@ public:
         return vllm::host_pools(scenario, kv_cache, capacity);
     }
     HostRules host_rules(const Scenario& scenario) const override { return vllm::host_rules(scenario); }
-    double admitted_requests(const Scenario& /*scenario*/, const AdmissionCase& c) const override { return vllm::admitted_requests(c); }
+    double admitted_requests(const Scenario& scenario, const AdmissionCase& c) const override { return vllm::admitted_requests(scenario, c); }
     void add_findings(const Scenario& scenario, Plan& plan) const override { vllm::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return vllm::rules(); }
 };

@@ -149,6 +149,13 @@ PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights) {
         if (load.weights.expected > heaviest->weights.expected) heaviest = &load;
         missing = std::max(missing, lack(scenario, load, u));
     }
+    // A pool of a given size is not measured against anything: it must fit beside the least that is used.
+    if (scenario.engine.kv_cache_memory_bytes || scenario.engine.num_gpu_blocks_override) {
+        for (const StageLoad& load : loads) {
+            const Bytes pool = load.layout.block_bytes * stage_blocks(scenario, load, available_memory(scenario, load, u).expected);
+            missing = std::max(missing, load.weights.expected + load.overhead.total().low + pool - gpu.free_before_load_bytes.expected);
+        }
+    }
     // The start-up check: what the fraction asks for must be free.
     if (!scenario.engine.kv_cache_memory_bytes) missing = std::max(missing, gpu.budget_bytes - gpu.free_before_load_bytes.expected);
     gpu.weights_bytes = heaviest->weights.expected;

@@ -5,14 +5,15 @@
 namespace kvplan::vllm {
 namespace {
 
-// Trees of 0.9.2, about 0.11.0 and 0.14, and 2026-08-17 were read for these rules. Days of 0.24, 0.27 and 0.28 are of their tags; those
-// of 0.17 to 0.23, 0.25 and 0.26 are between dated neighbours and may be off by a week.
+// Trees of 0.9.2, about 0.11.0 and 0.14, and 2026-08-17 were read for these rules. 0.20.0 came on 2026-04-27 from a branch that lacks the
+// changes of 2026-04-21. Days of 0.24, 0.27 and 0.28 are of their tags; those
+// of 0.16 to 0.23 and 0.25 are between dated neighbours and may be off by a week (a log of 0.22.0 has the capacity line of 2026-06-12).
 constexpr std::array<Release, 28> kReleases{{
     {8, 0, 0, 20250318},  {8, 3, 0, 20250406},  {8, 5, 0, 20250428},  {9, 0, 0, 20250515},  {9, 1, 0, 20250610},
     {9, 2, 0, 20250707},  {10, 0, 0, 20250724}, {10, 1, 0, 20250818}, {10, 2, 0, 20250913}, {11, 0, 0, 20251002},
     {11, 1, 0, 20251118}, {11, 2, 0, 20251120}, {12, 0, 0, 20251203}, {13, 0, 0, 20251218}, {14, 0, 0, 20260120},
     {15, 0, 0, 20260129}, {16, 0, 0, 20260213}, {17, 0, 0, 20260306}, {18, 0, 0, 20260320}, {19, 0, 0, 20260403},
-    {20, 0, 0, 20260427}, {21, 0, 0, 20260512}, {22, 0, 0, 20260529}, {23, 0, 0, 20260613}, {24, 0, 0, 20260629},
+    {20, 0, 0, 20260420}, {21, 0, 0, 20260515}, {22, 0, 0, 20260612}, {23, 0, 0, 20260619}, {24, 0, 0, 20260629},
     {25, 0, 0, 20260713}, {27, 0, 0, 20260810}, {28, 0, 0, 20260824},
 }};
 
@@ -42,7 +43,7 @@ std::vector<ChangeRule> table() {
          "CUDA graphs are estimated before the KV memory is sized and taken off it; before, they came out of what the fraction leaves."},
         {C::utilization_092, {20260421}, open, "vllm.utilization_default", "v0.21.0", kCacheConfig,
          "gpu_memory_utilization is 0.92 by default; 0.90 before."},
-        {C::derived_token_line, {20260612}, open, "vllm.derived_token_line", "v0.23.0", kUtils,
+        {C::derived_token_line, {20260612}, open, "vllm.derived_token_line", "v0.22.0", kUtils,
          "GPU KV cache size is concurrency x max_model_len; before: blocks // groups x block size, which is too little for hybrids."},
         {C::compressed_packed, {20260615}, open, "vllm.compressed_packed", "v0.24.0", kUtils,
          "DeepSeek-V4: a block is one slab as large as the largest group's pages; before, every group took the pages of all sizes."},
