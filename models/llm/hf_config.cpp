@@ -34,7 +34,8 @@ struct Identity {
 
 Identity identify(const ModelFacts& facts, json::Reader& reader) {
     for (const json::Value& place : {facts.root(), facts.text()})
-        for (const std::string_view key : {"architectures", "model_type"}) reader.mark_used(place[key]);
+        for (const std::string_view key : {"architectures", "model_type", "quantization_config", "compression_config", "quantization", "expert_dtype"})
+            reader.mark_used(place[key]);
     Identity id;
     id.outer_type = word_of(facts.root(), "model_type");
     id.outer_architecture = first_architecture(facts.root());
@@ -120,8 +121,10 @@ QuantizationRules quantization_of(const ModelFiles& files, const ReadOptions& op
     wanted.block_scale = build.block_scale;
     if (options.shape_dtype) wanted.shape_type = *options.shape_dtype;
     wanted.extra_ignore = options.extra_ignore;
-    if (options.quantization.empty()) return read_quantization(files.config, files.hf_quant_config, wanted, diagnostics);
-    if (auto named = quantization_named(options.quantization, wanted)) return *named;
+    QuantizationRules described = read_quantization(files.config, files.hf_quant_config, wanted, diagnostics);
+    if (options.quantization.empty()) return described;
+    // The format it already has, by name, is no other variant: its own list of exceptions holds.
+    if (auto named = quantization_named(options.quantization, wanted)) return named->label() == described.label() ? described : *named;
     const std::vector<std::string> names = quantization_names();
     Diagnostic fault;
     fault.code = "model.unknown-quantization";
@@ -172,6 +175,7 @@ std::optional<LlmSpec> read(const ModelFiles& files, const ReadOptions& options,
     run_rules(build, *family, vision_family(id));
     const QuantizationRules quantization = quantization_of(files, options, build, spec.dtype, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
+    if (!quantization.quantizes()) spec.dtype = quantization.base();  // --quantization fp32
 
     spec.name = options.name;
     spec.hf_id = options.hf_id;

@@ -8,7 +8,7 @@ namespace kvplan::keys {
 
 using Key = std::string_view;
 
-inline constexpr Key kTextSections[] = {"text_config", "language_config", "llm_config"};
+inline constexpr Key kTextSections[] = {"text", "text_config", "language_config", "llm_config"};
 inline constexpr Key kVision[] = {"vision", "vision_config"};
 
 inline constexpr Key kLayers[] = {"layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 #include <utility>
 
 #include "models/json/reader.hpp"
@@ -35,7 +36,7 @@ bool looks_like_mlx(const json::Value& block) {
 }
 
 Block find_block(const json::Value& config, const json::Value& hf_quant) {
-    static constexpr std::string_view kSections[] = {"", "text_config", "language_config", "llm_config", "thinker_config"};
+    static constexpr std::string_view kSections[] = {"", "text", "text_config", "language_config", "llm_config", "thinker_config"};
     static constexpr std::string_view kBlocks[] = {"quantization_config", "compression_config", "quantization"};
     for (const std::string_view section : kSections) {
         const json::Value at = section.empty() ? config : config[section];
@@ -61,7 +62,9 @@ public:
         block_ = found.value;
         if (block_.is_object()) {
             read_kv_cache();
-            if (found.mlx)
+            if (block_.has("stored"))
+                read_own();
+            else if (found.mlx)
                 read_mlx();
             else
                 read_method(config);
@@ -139,7 +142,7 @@ private:
             if (has_text(name, "int8")) return DType::i8;
             return std::nullopt;
         };
-        for (const std::string_view name : {"kv_cache_quant_algo", "kv_cache_scheme"}) {
+        for (const std::string_view name : {"kv_cache", "kv_cache_quant_algo", "kv_cache_scheme"}) {
             const json::Value value = block_[name];
             if (const auto text = value.string()) rules_.kv_cache_dtype_ = type_of(*text);
             if (!value.is_object()) continue;
@@ -182,6 +185,47 @@ private:
         } else {
             unknown(method);
         }
+    }
+
+    /// Our own records: {"stored": "int4-g32", "keep": [...], "also": [{"stored": "nvfp4", "modules": [...]}], ...}.
+    void read_own() {
+        rules_.method_ = reader_.string(block_, {"method"}).value_or("");
+        if (const auto own = own_format(block_)) {
+            const auto named = quantization_named(reader_.string(block_, {"stored"}).value_or(""), options_);
+            Reach reach = named ? named->reach_ : linears();
+            reach.draft = true;
+            if (reader_.boolean(block_, {"experts_only"}).value_or(false)) reach.linear = false;
+            if (reader_.boolean(block_, {"named_only"}).value_or(false)) reach = Reach{};
+            set(*own, reach);
+        }
+        for (const json::Value& part : reader_.array(block_, {"also"}).elements()) {
+            const auto format = own_format(part);
+            for (const std::string& name : reader_.string_list(part, {"modules"}).value_or(std::vector<std::string>{}))
+                if (format) rules_.assign(name, *format);
+        }
+        if (const auto expert = reader_.string(block_, {"experts"}))
+            if (const auto named = quantization_named(*expert, options_)) rules_.expert_ = named->main_format();
+        rules_.ignored_keeps_main_ = reader_.boolean(block_, {"kept_as_stored"}).value_or(false);
+        for (const json::Value& value : reader_.array(block_, {"keep"}).elements())
+            if (const auto pattern = reader_.as_string(value)) ignore(value, *pattern);
+    }
+
+    std::optional<StorageFormat> own_format(const json::Value& object) {
+        const auto name = reader_.required_string(object, {"stored"});
+        if (!name) return std::nullopt;
+        const auto named = quantization_named(*name, options_);
+        if (!named) {
+            reader_.error(object["stored"], "value.unknown", "no storage format of that name is known", "a name as --quantization takes it",
+                          did_you_mean(nearest_names(*name, std::span<const std::string>(quantization_names()))));
+            return std::nullopt;
+        }
+        StorageFormat f = named->main_format();
+        if (const auto scale = reader_.string(object, {"scale"})) f.scale = *scale == "fp32" ? DType::f32 : *scale == "e8m0" ? DType::e8m0 : options_.base;
+        if (const auto fixed = reader_.boolean(object, {"static_scales"})) f.static_activations = *fixed;
+        if (const auto zeros = reader_.boolean(object, {"zero_points"})) f.zero_points = *zeros;
+        f.scalars = integer(object, {"scalars"}, {0, 8}, f.scalars);
+        if (const auto shape = reader_.string(object, {"shape_type"})) f.shape_type = *shape == "int32" ? DType::i32 : DType::i64;
+        return f;
     }
 
     void unknown(const std::string& what) {

@@ -139,7 +139,9 @@ std::vector<Family> qwen_next() {
                             style.state_params = DType::f32;
                             next_decoder(build, style);
                         }});
-    for (Family& family : families) family.active = ActiveConvention::with_head_and_embedding;
+    // "80B-A3B" fits the layers alone (3.2e9; with head and embedding 3.9e9); Qwen3.5's figures count both.
+    families.front().active = ActiveConvention::layers_only;
+    families.back().active = ActiveConvention::with_head_and_embedding;
     return families;
 }
 
