@@ -62,6 +62,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     add_gpus_command(app, context);
     add_engines_command(app, context);
     add_trace_command(app, context);
+    add_simulate_command(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -1,0 +1,143 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/app.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace kvplan;
+
+namespace {
+
+struct Outcome {
+    int code = 0;
+    std::string out, err;
+};
+
+Outcome kvplan(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "kvplan");
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    std::ostringstream out, err;
+    const int code = cli::run(static_cast<int>(argv.size()), argv.data(), out, err);
+    return {code, out.str(), err.str()};
+}
+
+class File {
+public:
+    explicit File(const std::string& text = "") {
+        static int count = 0;
+        path_ = (std::filesystem::temp_directory_path() / ("kvplan-cli-" + std::to_string(::getpid()) + "-" + std::to_string(count++))).string();
+        std::ofstream(path_) << text;
+    }
+    ~File() { std::filesystem::remove(path_); }
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+// Blocks of 512: 1 2 3 (1,200 tokens, the last block holds 176), 1 4 (1,024), 1 2 3 again: as in the hand-worked curve.
+const char* const kTrace =
+    "{\"timestamp\": 0, \"input_length\": 1200, \"output_length\": 10, \"hash_ids\": [1, 2, 3]}\n"
+    "{\"timestamp\": 500, \"input_length\": 1024, \"output_length\": 20, \"hash_ids\": [1, 4]}\n"
+    "{\"timestamp\": 2000, \"input_length\": 1200, \"output_length\": 30, \"hash_ids\": [1, 2, 3]}\n";
+
+}  // namespace
+
+TEST_CASE("kvplan trace answers the capacities asked for as JSON", "[cli][trace]") {
+    const File trace(kTrace);
+    const Outcome run = kvplan({"trace", trace.path(), "--capacities", "512,1600,inf", "--format", "json"});
+    REQUIRE(run.code == 0);
+    const auto json = nlohmann::json::parse(run.out);
+    REQUIRE(json["requests"] == 3);
+    REQUIRE(json["span_seconds"] == 2.0);
+    REQUIRE(json["input_tokens"] == 3424);
+    REQUIRE(json["output_tokens"] == 60);
+    REQUIRE(json["block_tokens"] == 512);
+    REQUIRE(json["distinct_blocks"] == 4);
+    REQUIRE(json["curve"].size() == 3);
+    // Capacity 1: block 1 twice; 3 (1,600 / 512): 2 as well; no limit: 3 too, its 176 tokens.
+    REQUIRE(json["curve"][0]["hit_tokens"] == 1024);
+    REQUIRE(json["curve"][1]["capacity_blocks"] == 3);
+    REQUIRE(json["curve"][1]["hit_tokens"] == 1536);
+    REQUIRE(json["curve"][2]["capacity_tokens"].is_null());
+    REQUIRE(json["curve"][2]["hit_tokens"] == 1712);
+    REQUIRE(json["curve"][2]["hit_blocks"] == 4);
+    REQUIRE(json["curve"][2]["hit_rate"].get<double>() == Approx(0.5));
+    REQUIRE(json["recommendation"]["reason"] == "no_scenario");
+    REQUIRE(json["workload"]["output_tokens"]["mean"] == 20.0);
+}
+
+TEST_CASE("kvplan trace names the line at fault, and stops there when strict", "[cli][trace]") {
+    const File trace(std::string(kTrace) + "{\"timestamp\": 3, \"input_length\": x}\n");
+    const Outcome lenient = kvplan({"trace", trace.path()});
+    REQUIRE(lenient.code == 0);
+    REQUIRE(lenient.err.find(":4:") != std::string::npos);
+    REQUIRE(lenient.out.find("3 requests") != std::string::npos);
+    const Outcome strict = kvplan({"trace", trace.path(), "--strict"});
+    REQUIRE(strict.code == 2);
+    REQUIRE(strict.out.empty());
+    REQUIRE(strict.err.find(":4:") != std::string::npos);
+}
+
+TEST_CASE("kvplan trace refuses what it cannot use", "[cli][trace]") {
+    const File trace(kTrace);
+    REQUIRE(kvplan({"trace", "/nonexistent/file"}).code == 2);
+    REQUIRE(kvplan({"trace", trace.path(), "--capacities", "12x"}).code == 2);
+    REQUIRE(kvplan({"trace", trace.path(), "--warmup", "1"}).code == 2);
+    REQUIRE(kvplan({"trace", trace.path(), "--policy", "sometimes"}).code == 2);
+    REQUIRE(kvplan({"trace", trace.path(), "--page-size", "1000"}).code == 2);
+    REQUIRE(kvplan({"trace"}).code == 2);
+}
+
+TEST_CASE("kvplan trace writes its curve as CSV and its tiers as a table", "[cli][trace]") {
+    const File trace(kTrace);
+    const Outcome csv = kvplan({"trace", trace.path(), "--capacities", "inf", "--format", "csv"});
+    REQUIRE(csv.out == "capacity_tokens,capacity_blocks,hit_tokens,hit_blocks,hit_rate,block_hit_rate,request_hit_rate\n,,1712,4,0.5,0.5,0.5\n");
+    const Outcome tiers = kvplan({"trace", trace.path(), "--device-tokens", "512", "--policy", "write_back", "--format", "json", "--capacities", "5000"});
+    const auto json = nlohmann::json::parse(tiers.out);
+    REQUIRE(json["tiers"]["policy"] == "write_back");
+    REQUIRE(json["tiers"]["points"][0]["device_hit_tokens"] == 1024);
+    REQUIRE(json["tiers"]["points"][0]["hit_rate"].get<double>() == Approx(0.5));
+}
+
+TEST_CASE("kvplan simulate reports concurrency of distributions", "[cli][simulate]") {
+    const Outcome run = kvplan({"simulate", "--pool-tokens", "116000", "--input-tokens", "500", "--output-tokens", "3500", "--admission", "full", "--requests", "2000", "--format", "json"});
+    REQUIRE(run.code == 0);
+    const auto json = nlohmann::json::parse(run.out);
+    REQUIRE(json["concurrency"]["mean"].get<double>() == Approx(28.0));
+    REQUIRE(json["concurrency"]["p99"] == 28.0);
+    REQUIRE(json["retractions_per_request"] == 0.0);
+    REQUIRE(json["formulas"]["full_length"] == 28.0);
+    REQUIRE(json["latency"].is_null());
+    REQUIRE(json["hit_rate"].is_null());
+}
+
+TEST_CASE("kvplan simulate runs a trace through the prefix cache and writes its timeline", "[cli][simulate]") {
+    const File trace(kTrace), timeline;
+    const Outcome run = kvplan({"simulate", trace.path(), "--pool-tokens", "8192", "--step-times", "1000:10:0:5", "--warmup", "0", "--timeline", timeline.path(), "--format", "json"});
+    REQUIRE(run.code == 0);
+    const auto json = nlohmann::json::parse(run.out);
+    REQUIRE(json["requests"] == 3);
+    // The second finds block 1, the third all 1,200 tokens but the last one.
+    REQUIRE(json["hit_rate"]["device_hit_tokens"] == 512 + 1199);
+    REQUIRE(json["latency"]["basis"] == "given");
+    std::ifstream file(timeline.path());
+    std::string header;
+    std::getline(file, header);
+    REQUIRE(header == "step,time_seconds,running,queued,used_tokens,token_usage");
+}
+
+TEST_CASE("kvplan simulate refuses what it cannot use", "[cli][simulate]") {
+    REQUIRE(kvplan({"simulate"}).code == 2);
+    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000"}).code == 2);
+    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--admission", "never"}).code == 2);
+    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--step-times", "1:2"}).code == 2);
+    REQUIRE(kvplan({"simulate", "--pool-tokens", "0", "--input-tokens", "10", "--output-tokens", "10"}).code == 2);
+}
