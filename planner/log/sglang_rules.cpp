@@ -35,7 +35,7 @@ constexpr LineRule kRules[] = {
     {"Use Sliding window memory pool. ", K::swa_sizes, {{{"full_layer_tokens=", ",", F::full_tokens}, {"swa_layer_tokens=", "", F::swa_tokens}}}, {20250713}, {20260201}},
     {"Use sliding window memory pool", K::swa_sizes, {{{"full_layer_tokens=", ",", F::full_tokens}, {"swa_layer_tokens=", "", F::swa_tokens}}}, {20260101}},
     {"DSV4 memory calculation: ", K::v4_calculation,
-     {{{"bytes_per_full_token=", ",", F::bytes_per_token}, {"available_bytes=", " GB", F::budget_gib}, {"c128_state_fixed=", " GB", F::fixed_state_gib}, {"full_token=", "", F::tokens}}}, {20260401}},
+     {{{"bytes_per_full_token=", ",", F::bytes_per_token}, {"available_bytes=", " GB", F::budget_gib}, {"c128_state_fixed=", " GB", F::fixed_state_gib}, {" full_token=", "", F::tokens}}}, {20260401}},
     {"DSV4 pool sizes: ", K::v4_sizes,
      {{{" full=", ",", F::full_tokens}, {" swa=", ",", F::swa_tokens}, {" c4=", ",", F::c4_tokens}, {" c128=", ",", F::c128_tokens},
        {" c4_state=", ",", F::c4_state_rows}, {" c128_state=", "", F::c128_state_rows}}}, {20260401}},
