@@ -59,6 +59,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     add_global_options(app, context);
     add_plan_command(app, context);
     add_check_command(app, context);
+    add_doctor_command(app, context);
     add_gpus_command(app, context);
     add_engines_command(app, context);
     add_trace_command(app, context);

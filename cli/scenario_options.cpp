@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "models/hardware/probe.hpp"
+#include "planner/doctor.hpp"
+#include "planner/export/finding_text.hpp"
 #include "planner/scenario_fields.hpp"
 
 namespace kvplan::cli {
@@ -30,6 +33,24 @@ std::string option_names(const FieldSpec& field) {
     return names;
 }
 
+/// Fills what is not said yet from this machine (or a saved copy of one), and tells what is the matter with it.
+void apply_host(const ScenarioOptions& options, Scenario& scenario, Diagnostics& diagnostics) {
+    const auto source = options.host_from.empty() ? live_source() : saved_source(options.host_from);
+    const Machine machine = probe(*source);
+    apply_machine(machine, scenario);
+    for (const Finding& finding : doctor_findings(machine)) {
+        if (finding.severity == FindingSeverity::note) continue;
+        Diagnostic diagnostic;
+        diagnostic.severity = Severity::warning;
+        diagnostic.code = std::string(finding.code);
+        diagnostic.pointer = "--this-host";
+        const exporting::FindingText text = exporting::text_of(finding);
+        diagnostic.message = text.message;
+        diagnostic.hint = text.remedy;
+        diagnostics.add(std::move(diagnostic));
+    }
+}
+
 }  // namespace
 
 std::shared_ptr<ScenarioOptions> add_scenario_options(CLI::App& command, Context& context) {
@@ -37,6 +58,8 @@ std::shared_ptr<ScenarioOptions> add_scenario_options(CLI::App& command, Context
     command.add_option("--scenario", options->scenario_file, "Scenario file (JSON, field names in snake_case); flags override it")
         ->type_name("FILE")
         ->group("Scenario");
+    command.add_flag("--this-host", options->this_host, "Fill in what is not given from this machine: RAM, limits, GPUs")->group("Host");
+    command.add_option("--host-from", options->host_from, "The same from a copy that kvplan doctor --save wrote")->type_name("DIR")->group("Host");
     for (const FieldSpec& field : scenario_fields()) {
         const std::string name(field.name);
         const auto store = [options, name](const std::string& text) { options->values[name] = text; };
@@ -71,6 +94,7 @@ bool apply(const ScenarioOptions& options, Scenario& scenario, Diagnostics& diag
             diagnostics.add(std::move(diagnostic));
         }
     }
+    if (options.this_host || !options.host_from.empty()) apply_host(options, scenario, diagnostics);
     return !diagnostics.has_errors();
 }
 

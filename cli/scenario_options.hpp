@@ -13,6 +13,8 @@ namespace kvplan::cli {
 /// The scenario flags of a command line, as typed. Filled by CLI11, applied in order by `build`.
 struct ScenarioOptions {
     std::string scenario_file;
+    bool this_host = false;
+    std::string host_from;                       // a saved copy of a machine, as kvplan doctor --save writes it
     std::map<std::string, std::string> values;   // field name -> text
 };
 

@@ -42,7 +42,7 @@ std::string text_of(const FindingValue& value) {
 const std::vector<FindingTemplate>& finding_templates() {
     static const std::vector<FindingTemplate> all = [] {
         std::vector<FindingTemplate> templates = gpu_finding_templates();
-        for (auto* more : {&vllm_finding_templates, &host_finding_templates, &workload_finding_templates})
+        for (auto* more : {&vllm_finding_templates, &host_finding_templates, &workload_finding_templates, &doctor_finding_templates})
             for (const FindingTemplate& entry : (*more)()) templates.push_back(entry);
         return templates;
     }();

@@ -33,5 +33,6 @@ struct FindingTemplate {
 [[nodiscard]] std::vector<FindingTemplate> vllm_finding_templates();
 [[nodiscard]] std::vector<FindingTemplate> host_finding_templates();
 [[nodiscard]] std::vector<FindingTemplate> workload_finding_templates();
+[[nodiscard]] std::vector<FindingTemplate> doctor_finding_templates();
 
 }  // namespace kvplan::exporting
