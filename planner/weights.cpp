@@ -19,7 +19,7 @@ std::int64_t group_of(const WeightMatrix& matrix, const WeightRules& rules) {
         case Component::dense_mlp: return rules.dense_tp;
         case Component::shared_experts: return rules.shared_tp;
         case Component::vision:
-        case Component::audio: return rules.vision_tp;
+        case Component::audio: return matrix.name.find("mlp") != std::string::npos ? rules.vision_mlp_tp : rules.vision_tp;
         case Component::experts: return rules.moe_tp;
         default: return rules.dense_tp;
     }

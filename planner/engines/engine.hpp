@@ -28,7 +28,7 @@ struct WeightRules {
     std::int64_t moe_tp = 1, ep = 1;        // routed experts: over ep, then inside by moe_tp
     std::int64_t shared_tp = 1;             // shared experts; 1: replicated
     std::int64_t vocab_tp = 1, head_tp = 1; // embedding and lm_head
-    std::int64_t vision_tp = 1;
+    std::int64_t vision_tp = 1, vision_mlp_tp = 1;  // vision tower: attention, and its MLPs
     std::int64_t vocab_padding = 64;
     std::int64_t redundant_experts = 0;
     bool shared_experts_fused = false;      // the shared expert is one more routed expert

@@ -79,6 +79,9 @@ TEST_CASE("KV type auto follows the checkpoint, and the GPU for sparse latents",
     CHECK(sglang::kv_cache(scenario_of(llama_70b(), 8)).dtype == "bfloat16");
     LlmSpec quantized = llama_70b();
     quantized.checkpoint_kv_dtype = DType::f8_e4m3;
+    CHECK(sglang::kv_cache(scenario_of(quantized, 8)).dtype == "bfloat16");
+    quantized.quant_method = "modelopt";
+    CHECK(sglang::kv_cache(scenario_of(quantized, 8, "", 24576, 8)).dtype == "bfloat16");
     CHECK(sglang::kv_cache(scenario_of(quantized, 8)).dtype == "fp8_e4m3");
     CHECK(sglang::kv_cache(scenario_of(quantized, 8, "0.5.3")).dtype == "bfloat16");
     CHECK(sglang::kv_cache(scenario_of(deepseek_v32(), 8, "", 183359, 10)).dtype == "fp8_e4m3");

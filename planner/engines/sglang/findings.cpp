@@ -118,8 +118,16 @@ private:
 
     void request_table_size() {
         for (const NamedBytes& item : plan_.gpu.slack_items) {
-            if (item.name != "request_table" || item.bytes < gibibytes(4)) continue;
+            if (item.name != "request_table") continue;
             const std::int64_t row = (context_length(s_) + 4 + draft_tokens(s_)) * 4;
+            if (plan_.gpu.kv_pool_bytes.count() > 0 && item.bytes > plan_.gpu.slack_bytes) {
+                const std::int64_t fitting = std::max<std::int64_t>(1, plan_.gpu.slack_bytes.count() / 2 / row);
+                add("request_table_does_not_fit", FindingSeverity::error,
+                    {bytes("table", item.bytes), bytes("slack", plan_.gpu.slack_bytes), count("rows", item.bytes.count() / row), count("context", context_length(s_))},
+                    {"max_running_requests", "context_length", "mem_fraction_static"}, {{"max_running_requests", std::to_string(fitting)}});
+                continue;
+            }
+            if (item.bytes < gibibytes(4)) continue;
             add("request_table_large", FindingSeverity::warning,
                 {bytes("table", item.bytes), count("rows", item.bytes.count() / row), count("context", context_length(s_))},
                 {"context_length", "max_running_requests"}, {{"max_running_requests", "256"}});

@@ -12,7 +12,10 @@ GpuFacts gpu_facts(const Scenario& scenario) {
     if (scenario.gpu) {
         facts.amd = scenario.gpu->vendor == GpuVendor::amd;
         facts.unified = scenario.gpu->unified_memory;
-        if (scenario.gpu->sm) facts.sm_major = scenario.gpu->sm->major;
+        if (scenario.gpu->sm) {
+            facts.sm_major = scenario.gpu->sm->major;
+            facts.sm_minor = scenario.gpu->sm->minor;
+        }
     }
     if (scenario.hardware.gpu_memory || scenario.free_memory) {
         facts.total = gpu_total(scenario);

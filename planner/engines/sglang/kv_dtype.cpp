@@ -47,12 +47,16 @@ KvDtype kv_dtype(const Scenario& scenario) {
     const std::string& flag = scenario.engine.kv_cache_dtype;
     if (!flag.empty() && flag != "auto") return named(flag);
     const RuleDate date = rule_date(scenario.engine);
+    const GpuFacts gpu = gpu_facts(scenario);
+    // modelopt's checkpoints only: other quantization configs have no such field in the engine. On GPUs without 8-bit
+    // floats the type would not run, so there it is taken to be the model's.
     const auto& asked = scenario.model->checkpoint_kv_dtype;
-    if (asked && in_force(Change::checkpoint_kv_dtype, date)) {
+    const bool modelopt = scenario.model->quant_method.rfind("modelopt", 0) == 0;
+    if (asked && modelopt && gpu.has_fp8() && in_force(Change::checkpoint_kv_dtype, date)) {
         if (*asked == DType::f8_e4m3) return named("fp8_e4m3");
         if (*asked == DType::f8_e5m2) return named("fp8_e5m2");
     }
-    if (is_sparse_latent(*scenario.model) && gpu_facts(scenario).sm_major >= 10) return named("fp8_e4m3");
+    if (is_sparse_latent(*scenario.model) && gpu.sm_major >= 10) return named("fp8_e4m3");
     return of_model(scenario);
 }
 

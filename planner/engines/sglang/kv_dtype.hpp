@@ -15,8 +15,8 @@ struct KvDtype {
     bool known = true;       // false: a name that the engine does not have
 };
 
-/// The type that `--kv-cache-dtype` names: auto follows the checkpoint (since 2025-12), and for sparse latent models the
-/// GPU (fp8 from compute capability 10, else 16 bits).
+/// The type that `--kv-cache-dtype` names: auto follows a modelopt checkpoint's kv_cache_quant_algo (since 2025-12, on GPUs
+/// that have fp8), and for sparse latent models the GPU (fp8 from compute capability 10, else 16 bits).
 [[nodiscard]] KvDtype kv_dtype(const Scenario& scenario);
 
 }  // namespace kvplan::sglang

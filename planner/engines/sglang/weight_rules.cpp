@@ -32,13 +32,31 @@ bool fuses_shared_expert(const Scenario& scenario, const GpuFacts& gpu) {
     });
 }
 
-/// "mem usage" of start-up logs less the tensors: 0.03 to 0.3 GiB for 16-bit models. Formats that are repacked after
-/// loading can leave more behind: the one log at hand of a large int4 model has 2.3 GiB beyond its tensors (73.58 of
-/// 71.28, 8 ranks). What it consists of is not known, so the collection of garbage before the second measurement
-/// (2026-08-27) is not taken to remove it.
+/// Rotary tables that are built at start: cos and sin for every position, 32 bits, one table for all layers that agree.
+/// DeepSeek-V4 keeps complex numbers, and one table for each of its two bases.
+double rotary_gib(const LlmSpec& model) {
+    double widest = 0;
+    for (const LayerClass& c : model.classes) {
+        double bytes = 0;
+        if (const auto* a = std::get_if<GroupedAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->head_dim);
+        if (const auto* a = std::get_if<LatentAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->qk_rope_head_dim);
+        if (const auto* a = std::get_if<BlockSparseAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->base.head_dim);
+        if (const auto* a = std::get_if<CompressedAttention>(&c.attention)) bytes = 2 * 4.0 * static_cast<double>(a->rope_head_dim);
+        widest = std::max(widest, bytes);
+    }
+    return widest * static_cast<double>(model.max_position_embeddings) / static_cast<double>(kGiB);
+}
+
+/// "mem usage" of start-up logs less tensors and tables: 0.00 to 0.07 GiB on one GPU (Llama-3.1-8B, Qwen3-0.6B, 4B, 14B,
+/// 30B), 0.1 for fp8 (Qwen3-30B, Qwen3.5-27B), 0.2 to 0.3 with a communicator (QwQ-32B, Qwen3-14B on four). Large models
+/// in formats that are repacked after loading can leave more behind: the one log at hand of an int4 model has 1.8 GiB
+/// beyond its tensors (Kimi-K2.5, 73.58 on eight MI355X). What it consists of is not known, so the collection of garbage
+/// before the second measurement (2026-08-27) is not taken to remove it.
 Estimate<double> overhead(const Scenario& scenario) {
     const bool repacked = has_scheme(*scenario.model, {Scheme::packed_int, Scheme::gptq, Scheme::awq, Scheme::nvfp4, Scheme::mxfp4});
-    return {0.0, 0.1, repacked ? 2.5 : 0.5, Basis::assumed};
+    const bool several = parallelism(scenario).ranks_per_replica > 1;
+    const double tables = rotary_gib(*scenario.model);
+    return {tables, tables + (several ? 0.15 : 0.05), tables + (repacked ? 2.0 : 0.5), Basis::assumed};
 }
 
 }  // namespace
@@ -55,7 +73,9 @@ WeightRules weight_rules(const Scenario& scenario) {
     rules.shared_tp = whole_shared_expert(engine.moe_a2a_backend) ? 1 : p.tp;
     rules.vocab_tp = engine.enable_dp_attention ? p.attention_tp : p.tp;
     rules.head_tp = engine.enable_dp_lm_head ? p.attention_tp : p.tp;
-    rules.vision_tp = engine.mm_enable_dp_encoder ? 1 : p.tp;
+    rules.vision_tp = engine.mm_enable_dp_encoder ? 1 : p.attention_tp;
+    // kimi_k25.py builds the MLPs of its tower from plain linear layers.
+    rules.vision_mlp_tp = scenario.model->architecture == "KimiK25ForConditionalGeneration" ? 1 : rules.vision_tp;
     rules.vocab_padding = 64;
     rules.redundant_experts = engine.redundant_experts;
     rules.shared_experts_fused = fuses_shared_expert(scenario, gpu);
