@@ -32,31 +32,41 @@ bool fuses_shared_expert(const Scenario& scenario, const GpuFacts& gpu) {
     });
 }
 
-/// Rotary tables that are built at start: cos and sin for every position, 32 bits, one table for all layers that agree.
-/// DeepSeek-V4 keeps complex numbers, and one table for each of its two bases.
+/// Rotary tables that are built at start: cos and sin for every position, 32 bits, one table for all layers that agree;
+/// at most 128 dimensions are rotated, 64 in Qwen3-Next and Qwen3.5. DeepSeek-V4 keeps complex numbers, and one table for
+/// each of its two bases.
 double rotary_gib(const LlmSpec& model) {
-    double widest = 0;
+    const bool quarter = model.architecture.rfind("Qwen3Next", 0) == 0 || model.architecture.rfind("Qwen3_5", 0) == 0;
+    const std::int64_t most = quarter ? 64 : 128;
+    std::int64_t widest = 0;
     for (const LayerClass& c : model.classes) {
-        double bytes = 0;
-        if (const auto* a = std::get_if<GroupedAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->head_dim);
-        if (const auto* a = std::get_if<LatentAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->qk_rope_head_dim);
-        if (const auto* a = std::get_if<BlockSparseAttention>(&c.attention)) bytes = 4.0 * static_cast<double>(a->base.head_dim);
-        if (const auto* a = std::get_if<CompressedAttention>(&c.attention)) bytes = 2 * 4.0 * static_cast<double>(a->rope_head_dim);
-        widest = std::max(widest, bytes);
+        if (const auto* a = std::get_if<GroupedAttention>(&c.attention)) widest = std::max(widest, std::min(most, a->head_dim));
+        if (const auto* a = std::get_if<BlockSparseAttention>(&c.attention)) widest = std::max(widest, std::min(most, a->base.head_dim));
+        if (const auto* a = std::get_if<LatentAttention>(&c.attention)) widest = std::max(widest, a->qk_rope_head_dim);
+        if (const auto* a = std::get_if<CompressedAttention>(&c.attention)) widest = std::max(widest, 2 * a->rope_head_dim);
     }
-    return widest * static_cast<double>(model.max_position_embeddings) / static_cast<double>(kGiB);
+    return 4.0 * static_cast<double>(widest) * static_cast<double>(model.max_position_embeddings) / static_cast<double>(kGiB);
+}
+
+/// Formats whose experts, or all of whose matrices, are rearranged or repacked after loading.
+bool rearranged(const LlmSpec& model) {
+    if (has_scheme(model, {Scheme::packed_int, Scheme::gptq, Scheme::awq, Scheme::nvfp4, Scheme::mxfp4})) return true;
+    return std::any_of(model.classes.begin(), model.classes.end(), [](const LayerClass& c) {
+        return std::any_of(c.weights.begin(), c.weights.end(), [](const WeightMatrix& m) {
+            return m.component == Component::experts && m.format.scheme != Scheme::plain;
+        });
+    });
 }
 
 /// "mem usage" of start-up logs less tensors and tables: 0.00 to 0.07 GiB on one GPU (Llama-3.1-8B, Qwen3-0.6B, 4B, 14B,
-/// 30B), 0.1 for fp8 (Qwen3-30B, Qwen3.5-27B), 0.2 to 0.3 with a communicator (QwQ-32B, Qwen3-14B on four). Large models
-/// in formats that are repacked after loading can leave more behind: the one log at hand of an int4 model has 1.8 GiB
-/// beyond its tensors (Kimi-K2.5, 73.58 on eight MI355X). What it consists of is not known, so the collection of garbage
-/// before the second measurement (2026-08-27) is not taken to remove it.
+/// 30B), 0.1 for fp8 (Qwen3-30B, Qwen3.5-27B), 0.2 with a communicator (QwQ-32B, Qwen3-14B on four). Large quantized
+/// mixtures can leave more behind: Kimi-K2.5 1.8 (73.58 on eight MI355X), DeepSeek-V4-Flash 1.7 (36.57 on eight H20). What
+/// it consists of is not known, so the collection of garbage before the second measurement (2026-08-27) is not taken to
+/// remove it.
 Estimate<double> overhead(const Scenario& scenario) {
-    const bool repacked = has_scheme(*scenario.model, {Scheme::packed_int, Scheme::gptq, Scheme::awq, Scheme::nvfp4, Scheme::mxfp4});
     const bool several = parallelism(scenario).ranks_per_replica > 1;
     const double tables = rotary_gib(*scenario.model);
-    return {tables, tables + (several ? 0.15 : 0.05), tables + (repacked ? 2.0 : 0.5), Basis::assumed};
+    return {0.0, tables + (several ? 0.15 : 0.05), tables + (rearranged(*scenario.model) ? 2.0 : 0.5), Basis::assumed};
 }
 
 }  // namespace
