@@ -37,8 +37,10 @@ void assemble(LlmSpec& spec, const Blueprint& blueprint, const FormatFor& format
     std::map<int, std::vector<int>> classes_of_plan;
     for (std::size_t i = 0; i < blueprint.layer_plan.size(); ++i) {
         const int plan = blueprint.layer_plan[i];
-        LayerClass layer = with_formats(blueprint.plans[static_cast<std::size_t>(plan)], blueprint.layer_prefix + "." + std::to_string(i / static_cast<std::size_t>(blueprint.plans_per_index)),
-                                        format_for, base);
+        LayerClass layer = with_formats(
+            blueprint.plans[static_cast<std::size_t>(plan)],
+            blueprint.layer_prefix + "." + std::to_string(i / static_cast<std::size_t>(blueprint.plans_per_index)),
+            format_for, base);
         int found = -1;
         for (const int known : classes_of_plan[plan])
             if (spec.classes[static_cast<std::size_t>(known)] == layer) found = known;
@@ -51,7 +53,8 @@ void assemble(LlmSpec& spec, const Blueprint& blueprint, const FormatFor& format
     }
     for (const Module& module : blueprint.outside) spec.outside.push_back(with_format(module, {}, format_for, base));
     if (blueprint.draft_layers > 0)
-        spec.draft = DraftLayers{blueprint.draft_layers, with_formats(blueprint.draft, blueprint.draft_path, format_for, base)};
+        spec.draft =
+            DraftLayers{blueprint.draft_layers, with_formats(blueprint.draft, blueprint.draft_path, format_for, base)};
     spec.vision = blueprint.vision;
 }
 

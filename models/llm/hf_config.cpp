@@ -25,7 +25,9 @@ std::string first_architecture(const json::Value& object) {
     return std::string(name.string().value_or(""));
 }
 
-std::string word_of(const json::Value& object, std::string_view key) { return std::string(object[key].string().value_or("")); }
+std::string word_of(const json::Value& object, std::string_view key) {
+    return std::string(object[key].string().value_or(""));
+}
 
 struct Identity {
     std::string outer_type, text_type;
@@ -34,7 +36,8 @@ struct Identity {
 
 Identity identify(const ModelFacts& facts, json::Reader& reader) {
     for (const json::Value& place : {facts.root(), facts.text()})
-        for (const std::string_view key : {"architectures", "model_type", "quantization_config", "compression_config", "quantization", "expert_dtype"})
+        for (const std::string_view key : {"architectures", "model_type", "quantization_config", "compression_config",
+                                           "quantization", "expert_dtype"})
             reader.mark_used(place[key]);
     Identity id;
     id.outer_type = word_of(facts.root(), "model_type");
@@ -74,10 +77,13 @@ void unknown_family(const ModelFacts& facts, const Identity& id, Diagnostics& di
                 nearest.emplace_back(family.name);
     const json::Value place = facts.text()["model_type"];
     Diagnostic fault = place.diagnostic(Severity::error, "model.unknown-type", "no rule for this model type is known");
-    if (!place.exists()) fault.found = id.outer_architecture.empty() ? "no model_type" : "architecture " + id.outer_architecture;
+    if (!place.exists())
+        fault.found = id.outer_architecture.empty() ? "no model_type" : "architecture " + id.outer_architecture;
     fault.expected = "a model_type of a known family";
-    fault.hint = nearest.empty() ? "--assume-family NAME reads it by that family's rule; `kvplan models list --families` shows them"
-                                 : did_you_mean(nearest) + " --assume-family " + nearest.front() + " reads it by that family's rule";
+    fault.hint =
+        nearest.empty()
+            ? "--assume-family NAME reads it by that family's rule; `kvplan models list --families` shows them"
+            : did_you_mean(nearest) + " --assume-family " + nearest.front() + " reads it by that family's rule";
     diagnostics.add(std::move(fault));
 }
 
@@ -95,7 +101,8 @@ DType base_dtype(const ModelFacts& facts, const ReadOptions& options, std::vecto
     if (options.base_dtype) return *options.base_dtype;
     if (word)
         if (const auto type = dtype_named(*word)) return *type;
-    assumptions.push_back(word ? "weights not quantized are bf16: the stated type '" + *word + "' is not one that is stored"
+    assumptions.push_back(word ? "weights not quantized are bf16: the stated type '" + *word +
+                                     "' is not one that is stored"
                                : "weights not quantized are bf16: the config names no type");
     return DType::bf16;
 }
@@ -124,7 +131,8 @@ QuantizationRules quantization_of(const ModelFiles& files, const ReadOptions& op
     QuantizationRules described = read_quantization(files.config, files.hf_quant_config, wanted, diagnostics);
     if (options.quantization.empty()) return described;
     // The format it already has, by name, is no other variant: its own list of exceptions holds.
-    if (auto named = quantization_named(options.quantization, wanted)) return named->label() == described.label() ? described : *named;
+    if (auto named = quantization_named(options.quantization, wanted))
+        return named->label() == described.label() ? described : *named;
     const std::vector<std::string> names = quantization_names();
     Diagnostic fault;
     fault.code = "model.unknown-quantization";
@@ -146,12 +154,14 @@ std::vector<std::string> unused(const ModelFacts& facts, const json::Reader& rea
 std::optional<LlmSpec> read(const ModelFiles& files, const ReadOptions& options, Diagnostics& diagnostics) {
     json::Reader reader(diagnostics);
     if (!files.config.is_object()) {
-        reader.error(files.config, "value.type", "a model description is an object", "an object with the facts of one model");
+        reader.error(files.config, "value.type", "a model description is an object",
+                     "an object with the facts of one model");
         return std::nullopt;
     }
     const ModelFacts facts(files.config, reader, options.facts);
     const Identity id = identify(facts, reader);
-    const std::string named = options.assume_family.empty() ? facts.word({"family"}).value_or("") : options.assume_family;
+    const std::string named =
+        options.assume_family.empty() ? facts.word({"family"}).value_or("") : options.assume_family;
     const Family* family = named.empty() ? find_family(id) : family_named(named);
     if (family == nullptr && !named.empty()) {
         std::vector<std::string_view> names;
@@ -188,7 +198,9 @@ std::optional<LlmSpec> read(const ModelFiles& files, const ReadOptions& options,
     spec.max_position_embeddings = facts.count(keys::kContext).value_or(build.context_default);
     spec.tied_embeddings = build.tied;
     spec.active_convention = family->active;
-    assemble(spec, build.blueprint, [&](std::string_view path, ModuleKind kind) { return quantization.format_for(path, kind); }, spec.dtype);
+    assemble(
+        spec, build.blueprint,
+        [&](std::string_view path, ModuleKind kind) { return quantization.format_for(path, kind); }, spec.dtype);
     spec.quantization = quantization.label();
     spec.quant_method = quantization.method();
     spec.checkpoint_kv_dtype = quantization.kv_cache_dtype();
@@ -205,7 +217,8 @@ std::optional<LlmSpec> read_model(const ModelFiles& files, const ReadOptions& op
     try {
         return read(files, options, diagnostics);
     } catch (const OverflowError&) {
-        Diagnostic fault = files.config.diagnostic(Severity::error, "model.too-large", "the sizes in this file multiply beyond 64 bits");
+        Diagnostic fault = files.config.diagnostic(Severity::error, "model.too-large",
+                                                   "the sizes in this file multiply beyond 64 bits");
         fault.expected = "dimensions of a model that could exist";
         diagnostics.add(std::move(fault));
         return std::nullopt;

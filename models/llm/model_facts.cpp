@@ -28,7 +28,10 @@ std::optional<std::vector<std::int64_t>> packed_list(std::string_view text) {
 }  // namespace
 
 ModelFacts::ModelFacts(json::Value root, json::Reader& reader, const FactOverrides& overrides)
-    : root_(root), text_(root), reader_(&reader), overrides_(&overrides),
+    : root_(root),
+      text_(root),
+      reader_(&reader),
+      overrides_(&overrides),
       provenance_(std::make_shared<std::vector<Provenance>>()) {
     for (const std::string_view name : keys::kTextSections) {
         const json::Value section = root[name];
@@ -111,8 +114,8 @@ std::int64_t ModelFacts::required(json::Names names) const {
     std::string spellings;
     for (const std::string_view name : names) spellings += (spellings.empty() ? "" : ", ") + std::string(name);
     const std::string_view known = names.end() - names.begin() > 1 ? *(names.begin() + 1) : names.first();
-    reader_->error(place.exists() ? place : text_, "value.missing", std::string(known) + " is missing", "a whole number of at least 1",
-                   "any of these names is read: " + spellings);
+    reader_->error(place.exists() ? place : text_, "value.missing", std::string(known) + " is missing",
+                   "a whole number of at least 1", "any of these names is read: " + spellings);
     return 1;
 }
 
@@ -145,7 +148,8 @@ std::vector<std::int64_t> ModelFacts::integers(json::Names names) const {
     note(names.first(), found);
     if (const auto text = found.string()) {
         if (auto packed = packed_list(*text)) return *packed;
-        reader_->error(found, "value.type", std::string(names.first()) + " is no list of numbers", "whole numbers with commas between");
+        reader_->error(found, "value.type", std::string(names.first()) + " is no list of numbers",
+                       "whole numbers with commas between");
         return numbers;
     }
     if (!found.is_array()) {
@@ -170,7 +174,8 @@ std::vector<std::string> ModelFacts::words(json::Names names) const {
         return words;
     }
     words.reserve(found.size());
-    for (const json::Value& element : found.elements()) words.push_back(reader_->as_string(element).value_or(std::string{}));
+    for (const json::Value& element : found.elements())
+        words.push_back(reader_->as_string(element).value_or(std::string{}));
     return words;
 }
 
@@ -181,7 +186,8 @@ std::optional<std::int64_t> ModelFacts::of_layer(json::Names names, std::int64_t
     note(names.first(), found);
     const json::Value element = found.at(static_cast<std::size_t>(layer));
     if (!element.exists())
-        reader_->error(found, "value.range", std::string(names.first()) + " has fewer entries than there are layers", "one entry a layer");
+        reader_->error(found, "value.range", std::string(names.first()) + " has fewer entries than there are layers",
+                       "one entry a layer");
     return reader_->as_integer(element, json::kCountOrZero);
 }
 

@@ -17,7 +17,8 @@ Dimensions read_dimensions(const Build& build, std::int64_t layers, std::int64_t
     Dimensions d;
     d.layers = layers > 0 ? layers : facts.required(keys::kLayers);
     if (d.layers > kMaxLayers) {
-        facts.fault(facts.value(keys::kLayers), "value.range", "there are more layers than any model has", "at most " + std::to_string(kMaxLayers));
+        facts.fault(facts.value(keys::kLayers), "value.range", "there are more layers than any model has",
+                    "at most " + std::to_string(kMaxLayers));
         d.layers = 1;
     }
     d.hidden = facts.required(keys::kHidden);
@@ -45,8 +46,8 @@ std::optional<std::vector<bool>> windowed_layers(const Build& build, std::int64_
     for (std::size_t i = 0; i < windowed.size() && i < types.size(); ++i)
         windowed[i] = types[i] == "sliding_attention" || types[i] == "chunked_attention";
     if (types.size() < windowed.size())
-        build.facts.fault(build.facts.value(keys::kLayerTypes), "value.range", "layer_types has fewer entries than there are layers",
-                          "one entry a layer");
+        build.facts.fault(build.facts.value(keys::kLayerTypes), "value.range",
+                          "layer_types has fewer entries than there are layers", "one entry a layer");
     return windowed;
 }
 
@@ -55,7 +56,8 @@ MoeFfn read_moe(const Build& build) {
     MoeFfn moe;
     moe.experts = facts.required(keys::kExperts);
     if (moe.experts > kMaxExperts) {
-        facts.fault(facts.value(keys::kExperts), "value.range", "there are more experts than any model has", "at most " + std::to_string(kMaxExperts));
+        facts.fault(facts.value(keys::kExperts), "value.range", "there are more experts than any model has",
+                    "at most " + std::to_string(kMaxExperts));
         moe.experts = 1;
     }
     moe.top_k = facts.required(keys::kTopK);
@@ -64,7 +66,8 @@ MoeFfn read_moe(const Build& build) {
     moe.shared_experts = facts.count_or(keys::kSharedExperts, 0);
     moe.shared_intermediate = facts.count_or(keys::kSharedFfn, 0);
     if (moe.shared_intermediate > 0 && moe.shared_experts == 0) moe.shared_experts = 1;
-    if (moe.shared_experts > 0 && moe.shared_intermediate == 0) moe.shared_intermediate = moe.shared_experts * moe.intermediate;
+    if (moe.shared_experts > 0 && moe.shared_intermediate == 0)
+        moe.shared_intermediate = moe.shared_experts * moe.intermediate;
     return moe;
 }
 
@@ -94,7 +97,8 @@ std::vector<bool> moe_layers(const Build& build, std::int64_t layers) {
 }
 
 DType state_dtype(const Build& build) {
-    const std::string word = build.facts.word({"state_dtype", "mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).value_or("float32");
+    const std::string word =
+        build.facts.word({"state_dtype", "mamba_ssm_dtype", "mamba_ssm_cache_dtype"}).value_or("float32");
     if (word == "bfloat16") return DType::bf16;
     if (word == "float16") return DType::f16;
     return DType::f32;

@@ -19,7 +19,8 @@ struct Dimensions {
 
 [[nodiscard]] GroupedAttention grouped(const Dimensions& d, std::optional<std::int64_t> window = std::nullopt);
 
-/// The window of each layer from layer_types ("sliding_attention", "chunked_attention"); nothing when there is no such list.
+/// The window of each layer from layer_types ("sliding_attention", "chunked_attention"); nothing when there is no such
+/// list.
 [[nodiscard]] std::optional<std::vector<bool>> windowed_layers(const Build& build, std::int64_t layers);
 
 /// MoE facts common to most: experts, top-k, width of an expert (`expert_ffn` or else `ffn`), shared experts.
@@ -28,7 +29,8 @@ struct Dimensions {
 /// mlp_layer_types, mlp_only_layers with decoder_sparse_step.
 [[nodiscard]] std::vector<bool> moe_layers(const Build& build, std::int64_t layers);
 
-/// Of the recurrent state of linear layers: mamba_ssm_dtype or mamba_ssm_cache_dtype, f32 without a key as engines have it.
+/// Of the recurrent state of linear layers: mamba_ssm_dtype or mamba_ssm_cache_dtype, f32 without a key as engines have
+/// it.
 [[nodiscard]] DType state_dtype(const Build& build);
 
 /// Norms before attention and before the FFN, with the usual names.

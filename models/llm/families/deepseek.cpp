@@ -8,7 +8,7 @@ namespace {
 
 struct LatentStyle {
     bool indexer = false;
-    bool always_corrected = false;        // a correction bias whatever topk_method says
+    bool always_corrected = false;  // a correction bias whatever topk_method says
     bool draft_own_embedding = true;
     std::optional<DType> norm_type;
 };
@@ -53,7 +53,8 @@ void latent_decoder(Build& build, const LatentStyle& style) {
     std::optional<LatentAttention> attention = latent(build, d);
     std::optional<SparseIndexer> indexer;
     if (style.indexer && attention)
-        indexer = SparseIndexer{build.facts.required({"index_heads", "index_n_heads"}), build.facts.required({"index_head_dim"}),
+        indexer = SparseIndexer{build.facts.required({"index_heads", "index_n_heads"}),
+                                build.facts.required({"index_head_dim"}),
                                 build.facts.required({"index_top_k", "index_topk"}), true};
     const std::vector<bool> own = own_indexers(build, d.layers);
     const bool experts = build.facts.has(keys::kExperts);
@@ -83,7 +84,8 @@ void latent_decoder(Build& build, const LatentStyle& style) {
                 if (module.kind == ModuleKind::other) module.fixed = style.norm_type;
         return layer;
     };
-    for (std::size_t i = 0; i < sparse.size(); ++i) append_layer(build.blueprint, layer_of(experts && sparse[i], own[i]));
+    for (std::size_t i = 0; i < sparse.size(); ++i)
+        append_layer(build.blueprint, layer_of(experts && sparse[i], own[i]));
     add_draft(build, d, layer_of(experts, true), style.draft_own_embedding);
     finish(build, d);
 }
@@ -92,7 +94,9 @@ void latent_decoder(Build& build, const LatentStyle& style) {
 
 std::vector<Family> deepseek() {
     std::vector<Family> families;
-    families.push_back({"deepseek_v3", {"deepseek_v3", "kimi_k2", "deepseek_v2", "deepseek"}, {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM", "DeepseekOCR2ForCausalLM"},
+    families.push_back({"deepseek_v3",
+                        {"deepseek_v3", "kimi_k2", "deepseek_v2", "deepseek"},
+                        {"DeepseekV3ForCausalLM", "DeepseekV2ForCausalLM", "DeepseekOCR2ForCausalLM"},
                         [](Build& build) { latent_decoder(build, {}); }});
     families.push_back({"deepseek_v32", {"deepseek_v32"}, {}, [](Build& build) {
                             LatentStyle style;
@@ -113,7 +117,12 @@ std::vector<Family> deepseek() {
                             style.always_corrected = true;
                             latent_decoder(build, style);
                         }});
-    families.push_back({"minicpm3", {"minicpm3"}, {}, [](Build& build) { latent_decoder(build, {}); }, true, false,
+    families.push_back({"minicpm3",
+                        {"minicpm3"},
+                        {},
+                        [](Build& build) { latent_decoder(build, {}); },
+                        true,
+                        false,
                         "vllm-project/vllm vllm/model_executor/models/minicpm3.py at 009ccee0"});
     families.push_back({"mistral4", {"mistral4"}, {}, [](Build& build) { latent_decoder(build, {}); }});
     return families;

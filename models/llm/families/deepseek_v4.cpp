@@ -28,7 +28,8 @@ V4 read_v4(const Build& build) {
     model.moe = read_moe(build);
     model.ratios = facts.integers({"compress_ratios"});
     if (static_cast<std::int64_t>(model.ratios.size()) < model.d.layers)
-        facts.fault(facts.value({"compress_ratios"}), "value.missing", "compress_ratios must name every layer", "0, 4 or 128 for every layer");
+        facts.fault(facts.value({"compress_ratios"}), "value.missing", "compress_ratios must name every layer",
+                    "0, 4 or 128 for every layer");
     CompressedAttention& a = model.attention;
     a.heads = model.d.heads;
     a.head_dim = facts.required(keys::kHeadDim);
@@ -41,11 +42,12 @@ V4 read_v4(const Build& build) {
 }
 
 /// The pooling that makes one entry of `ratio` tokens; at ratio 4 neighbouring windows overlap, which doubles it.
-void add_compressor(std::vector<Module>& modules, const std::string& prefix, std::int64_t ratio, std::int64_t width, std::int64_t hidden,
-                    Component component) {
+void add_compressor(std::vector<Module>& modules, const std::string& prefix, std::int64_t ratio, std::int64_t width,
+                    std::int64_t hidden, Component component) {
     const std::int64_t rows = width * (ratio == 4 ? 2 : 1);
     for (const char* name : {"wkv", "wgate"})
-        modules.push_back(of_kind(linear(prefix + name, component, rows, hidden, Sharding::replicated), ModuleKind::small));
+        modules.push_back(
+            of_kind(linear(prefix + name, component, rows, hidden, Sharding::replicated), ModuleKind::small));
     Module positions = in_type(vector_of(prefix + "ape", component, ratio), DType::f32);
     positions.weight.cols = rows;
     modules.push_back(std::move(positions));
@@ -60,9 +62,10 @@ void add_v4_attention(std::vector<Module>& modules, const V4& model, std::int64_
     modules.push_back(linear("attn.wq_b", Component::attention, width, model.q_rank, Sharding::query_heads, a.heads));
     modules.push_back(linear("attn.wkv", Component::attention, a.head_dim, hidden, Sharding::replicated));
     add_norm(modules, "attn.kv_norm", a.head_dim);
-    modules.push_back(linear("attn.wo_a", Component::attention, model.o_groups * model.o_rank, width / std::max<std::int64_t>(1, model.o_groups),
-                             Sharding::column, model.o_groups));
-    modules.push_back(linear("attn.wo_b", Component::attention, hidden, model.o_groups * model.o_rank, Sharding::row, model.o_groups));
+    modules.push_back(linear("attn.wo_a", Component::attention, model.o_groups * model.o_rank,
+                             width / std::max<std::int64_t>(1, model.o_groups), Sharding::column, model.o_groups));
+    modules.push_back(linear("attn.wo_b", Component::attention, hidden, model.o_groups * model.o_rank, Sharding::row,
+                             model.o_groups));
     Module sinks = in_type(vector_of("attn.attn_sink", Component::attention, a.heads), DType::f32);
     sinks.weight.sharding = Sharding::query_heads;
     sinks.weight.units = a.heads;
@@ -70,14 +73,19 @@ void add_v4_attention(std::vector<Module>& modules, const V4& model, std::int64_
     if (ratio == 0) return;
     add_compressor(modules, "attn.compressor.", ratio, a.head_dim, hidden, Component::attention);
     if (ratio != 4) return;
-    modules.push_back(linear("attn.indexer.wq_b", Component::indexer, a.index_heads * a.index_head_dim, model.q_rank, Sharding::replicated));
-    modules.push_back(of_kind(linear("attn.indexer.weights_proj", Component::indexer, a.index_heads, hidden, Sharding::replicated), ModuleKind::small));
+    modules.push_back(linear("attn.indexer.wq_b", Component::indexer, a.index_heads * a.index_head_dim, model.q_rank,
+                             Sharding::replicated));
+    modules.push_back(
+        of_kind(linear("attn.indexer.weights_proj", Component::indexer, a.index_heads, hidden, Sharding::replicated),
+                ModuleKind::small));
     add_compressor(modules, "attn.indexer.compressor.", ratio, a.index_head_dim, hidden, Component::indexer);
 }
 
 /// What mixes the residual streams round one half of a layer: all in f32.
-void add_streams(std::vector<Module>& modules, const std::string& name, std::int64_t rows, std::int64_t scales, const V4& model) {
-    Module mix = in_type(linear(name + "_fn", Component::other, rows, model.streams * model.d.hidden, Sharding::replicated), DType::f32);
+void add_streams(std::vector<Module>& modules, const std::string& name, std::int64_t rows, std::int64_t scales,
+                 const V4& model) {
+    Module mix = in_type(
+        linear(name + "_fn", Component::other, rows, model.streams * model.d.hidden, Sharding::replicated), DType::f32);
     modules.push_back(std::move(mix));
     modules.push_back(in_type(vector_of(name + "_base", Component::other, rows), DType::f32));
     modules.push_back(in_type(vector_of(name + "_scale", Component::other, scales), DType::f32));
@@ -122,13 +130,16 @@ void add_v4_draft(Build& build, const V4& model) {
     LayerPlan draft = v4_layer(model, at < model.ratios.size() ? model.ratios[at] : 0, false);
     draft.name = "draft";
     const std::int64_t hidden = model.d.hidden;
-    for (const char* name : {"e_proj", "h_proj"}) draft.modules.push_back(linear(name, Component::mtp, hidden, hidden, Sharding::replicated));
+    for (const char* name : {"e_proj", "h_proj"})
+        draft.modules.push_back(linear(name, Component::mtp, hidden, hidden, Sharding::replicated));
     for (const char* norm : {"enorm", "hnorm", "norm"}) add_norm(draft.modules, norm, hidden, false, Component::mtp);
     add_streams(draft.modules, "hc_head", model.streams, 1, model);
     if (build.options.draft_own_embedding.value_or(false)) {
-        Module embedding = of_kind(linear("emb.tok_emb", Component::mtp, model.d.vocab, hidden, Sharding::vocab), ModuleKind::embedding);
+        Module embedding = of_kind(linear("emb.tok_emb", Component::mtp, model.d.vocab, hidden, Sharding::vocab),
+                                   ModuleKind::embedding);
         embedding.weight.is_matmul = embedding.weight.resident = false;
-        Module head = of_kind(linear("head", Component::mtp, model.d.vocab, hidden, Sharding::vocab), ModuleKind::lm_head);
+        Module head =
+            of_kind(linear("head", Component::mtp, model.d.vocab, hidden, Sharding::vocab), ModuleKind::lm_head);
         head.weight.resident = false;
         draft.modules.push_back(std::move(embedding));
         draft.modules.push_back(std::move(head));
@@ -144,7 +155,8 @@ void deepseek_v4(Build& build) {
     build.blueprint.layer_prefix = "layers";
     for (std::int64_t i = 0; i < model.d.layers; ++i) {
         const auto at = static_cast<std::size_t>(i);
-        append_layer(build.blueprint, v4_layer(model, at < model.ratios.size() ? model.ratios[at] : 0, i < model.hash_layers));
+        append_layer(build.blueprint,
+                     v4_layer(model, at < model.ratios.size() ? model.ratios[at] : 0, i < model.hash_layers));
     }
     add_v4_draft(build, model);
     OutsideOptions outside;

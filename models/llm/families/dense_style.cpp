@@ -15,7 +15,8 @@ std::string layer_name(bool moe, bool windowed) {
 
 }  // namespace
 
-std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::int64_t layers, Windows rule, std::int64_t pattern) {
+std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::int64_t layers, Windows rule,
+                                                       std::int64_t pattern) {
     const ModelFacts& facts = build.facts;
     std::vector<std::optional<std::int64_t>> windows(static_cast<std::size_t>(layers));
     const std::optional<std::int64_t> window = rule == Windows::none ? std::nullopt : facts.count(keys::kWindow);
@@ -23,7 +24,8 @@ std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::
     if (rule == Windows::by_flag && !facts.flag({"use_sliding_window"}, false)) return windows;
     // A window as wide as the context never closes (Phi-3.5-MoE says 131072 of 131072).
     if (const auto context = facts.count(keys::kContext); context && *window >= *context) return windows;
-    if (rule == Windows::by_types) pattern = facts.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, pattern);
+    if (rule == Windows::by_types)
+        pattern = facts.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, pattern);
     const std::int64_t from = rule == Windows::by_flag ? facts.count_or({"max_window_layers"}, layers) : 0;
     const auto types = rule == Windows::all ? std::nullopt : windowed_layers(build, layers);
     for (std::int64_t i = 0; i < layers; ++i) {
@@ -58,14 +60,17 @@ Dimensions style_dimensions(const Build& build, const DenseStyle& style) {
 
 std::int64_t dense_width(const Build& build, const DenseStyle& style, const Dimensions& d, std::int64_t layer) {
     if (style.ffn_default_multiple > 0 && !build.facts.has(keys::kFfn)) return style.ffn_default_multiple * d.hidden;
-    if (build.facts.value(keys::kFfn).is_array()) return std::max<std::int64_t>(1, build.facts.of_layer(keys::kFfn, layer).value_or(1));
+    if (build.facts.value(keys::kFfn).is_array())
+        return std::max<std::int64_t>(1, build.facts.of_layer(keys::kFfn, layer).value_or(1));
     return build.facts.required(keys::kFfn) / style.ffn_width_divisor;
 }
 
-LayerPlan attention_layer(const Build& build, const DenseStyle& style, const Dimensions& d, const GroupedAttention& attention) {
+LayerPlan attention_layer(const Build& build, const DenseStyle& style, const Dimensions& d,
+                          const GroupedAttention& attention) {
     LayerPlan layer;
     layer.attention = attention;
-    for (const std::string_view norm : style.norms) add_norm(layer.modules, std::string(norm), d.hidden, style.norm_bias);
+    for (const std::string_view norm : style.norms)
+        add_norm(layer.modules, std::string(norm), d.hidden, style.norm_bias);
     add_grouped(layer, attention, d.hidden, grouped_options(build, style));
     return layer;
 }

@@ -10,7 +10,8 @@ namespace {
 void borrow(Module& module) { module.weight.stored = module.weight.resident = false; }
 
 Module mixing(std::string name, std::int64_t rows, std::int64_t cols, bool bias = false) {
-    return with_bias(of_kind(linear(std::move(name), Component::mtp, rows, cols, Sharding::replicated), ModuleKind::small), bias);
+    return with_bias(
+        of_kind(linear(std::move(name), Component::mtp, rows, cols, Sharding::replicated), ModuleKind::small), bias);
 }
 
 std::int64_t target_width(const Build& build, const Dimensions& d) {
@@ -55,7 +56,8 @@ void eagle3(Build& build, bool mask_token) {
             add_norm(layer.modules, "hidden_norm", d.hidden);
             for (Module& module : layer.modules) {
                 const std::string& name = module.weight.name;
-                if (name == "self_attn.q_proj" || name == "self_attn.k_proj" || name == "self_attn.v_proj") module.weight.cols *= 2;
+                if (name == "self_attn.q_proj" || name == "self_attn.k_proj" || name == "self_attn.v_proj")
+                    module.weight.cols *= 2;
             }
         }
         add_dense(layer, ffn, d.hidden);
@@ -93,8 +95,8 @@ Dimensions block_drafter(Build& build) {
     const ModelFacts block = build.facts.section({"block_drafter", "dflash_config"});
     const auto taken = static_cast<std::int64_t>(block.integers({"target_layers", "target_layer_ids"}).size());
     if (taken == 0)
-        build.facts.fault(build.facts.value({"dflash_config"}), "value.missing", "which layers of the target are read is missing",
-                          "dflash_config.target_layer_ids");
+        build.facts.fault(build.facts.value({"dflash_config"}), "value.missing",
+                          "which layers of the target are read is missing", "dflash_config.target_layer_ids");
     outside.push_back(mixing("fc", d.hidden, taken * target_width(build, d)));
     add_norm(outside, "hidden_norm", d.hidden);
     return d;
@@ -109,16 +111,20 @@ void dspark(Build& build) {
     const std::int64_t rank = block.count_or({"markov_rank"}, 0);
     std::vector<Module>& outside = build.blueprint.outside;
     if (rank > 0) {
-        Module table = of_kind(linear("markov_head.markov_w1", Component::mtp, d.vocab, rank, Sharding::vocab), ModuleKind::embedding);
+        Module table = of_kind(linear("markov_head.markov_w1", Component::mtp, d.vocab, rank, Sharding::vocab),
+                               ModuleKind::embedding);
         table.weight.is_matmul = false;
         outside.push_back(std::move(table));
-        outside.push_back(of_kind(linear("markov_head.markov_w2", Component::mtp, d.vocab, rank, Sharding::vocab), ModuleKind::small));
+        outside.push_back(of_kind(linear("markov_head.markov_w2", Component::mtp, d.vocab, rank, Sharding::vocab),
+                                  ModuleKind::small));
     }
     const std::string kind = block.word({"markov_head_type"}).value_or("vanilla");
     if (rank > 0 && kind == "gated") outside.push_back(mixing("markov_head.gate_proj", rank, d.hidden + rank, true));
-    if (rank > 0 && kind == "rnn") outside.push_back(mixing("markov_head.joint_proj", 3 * rank, 2 * rank + d.hidden, true));
+    if (rank > 0 && kind == "rnn")
+        outside.push_back(mixing("markov_head.joint_proj", 3 * rank, 2 * rank + d.hidden, true));
     if (block.flag({"enable_confidence_head"}, false))
-        outside.push_back(mixing("confidence_head.proj", 1, d.hidden + (block.flag({"confidence_head_with_markov"}, false) ? rank : 0), true));
+        outside.push_back(mixing("confidence_head.proj", 1,
+                                 d.hidden + (block.flag({"confidence_head_with_markov"}, false) ? rank : 0), true));
 }
 
 /// Domino corrects the logits with a small recurrent net.
@@ -130,20 +136,30 @@ void domino(Build& build) {
     outside.push_back(mixing("prefix_gru.weight_ih_l0", 3 * state, d.hidden));
     outside.push_back(mixing("prefix_gru.weight_hh_l0", 3 * state, state));
     outside.push_back(mixing("embed_proj.0", width, d.hidden + state));
-    outside.push_back(of_kind(linear("embed_proj.2", Component::mtp, d.vocab, width, Sharding::vocab), ModuleKind::small));
+    outside.push_back(
+        of_kind(linear("embed_proj.2", Component::mtp, d.vocab, width, Sharding::vocab), ModuleKind::small));
 }
 
 }  // namespace
 
 std::vector<Family> drafters() {
-    constexpr std::string_view kSpecForge = "sgl-project/SpecForge specforge/modeling/draft/ (llama3_eagle, peagle, dflash, dspark_heads, domino)";
+    constexpr std::string_view kSpecForge =
+        "sgl-project/SpecForge specforge/modeling/draft/ (llama3_eagle, peagle, dflash, dspark_heads, domino)";
     std::vector<Family> families;
-    families.push_back({"eagle3", {}, {"LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM"}, [](Build& build) { eagle3(build, false); }, false, false, kSpecForge});
-    families.push_back({"peagle", {}, {"PEagleDraftModel"}, [](Build& build) { eagle3(build, true); }, false, false, kSpecForge});
+    families.push_back({"eagle3",
+                        {},
+                        {"LlamaForCausalLMEagle3", "Eagle3LlamaForCausalLM"},
+                        [](Build& build) { eagle3(build, false); },
+                        false,
+                        false,
+                        kSpecForge});
+    families.push_back(
+        {"peagle", {}, {"PEagleDraftModel"}, [](Build& build) { eagle3(build, true); }, false, false, kSpecForge});
     families.push_back({"dflash", {}, {"DFlashDraftModel"}, dflash, false, false, kSpecForge});
     families.push_back({"dspark", {}, {"DSparkDraftModel"}, dspark, false, false, kSpecForge});
     families.push_back({"domino", {}, {"DominoDraftModel"}, domino, false, false, kSpecForge});
-    families.push_back({"eagle", {"eagle"}, {"LlamaForCausalLMEagle"}, eagle, false, false, "SafeAILab/EAGLE eagle/model/cnets1.py"});
+    families.push_back(
+        {"eagle", {"eagle"}, {"LlamaForCausalLMEagle"}, eagle, false, false, "SafeAILab/EAGLE eagle/model/cnets1.py"});
     return families;
 }
 

@@ -10,7 +10,8 @@ constexpr std::int64_t kGemma3Vocab = 262'208, kGemma3Context = 131'072;
 
 DenseStyle sandwich() {
     DenseStyle style;
-    style.norms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"};
+    style.norms = {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm",
+                   "post_feedforward_layernorm"};
     style.windows = Windows::by_types;
     style.qkv_bias = style.o_bias = Bias::by_key;
     return style;

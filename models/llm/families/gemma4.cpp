@@ -46,7 +46,8 @@ void add_gemma4_experts(LayerPlan& layer, const Gemma4& model) {
     add_moe(layer, moe, hidden, options);
     layer.modules.push_back(vector_of("router.scale", Component::router, hidden));
     layer.modules.push_back(vector_of("router.per_expert_scale", Component::router, moe.experts));
-    for (const char* norm : {"post_feedforward_layernorm_1", "post_feedforward_layernorm_2", "pre_feedforward_layernorm_2"})
+    for (const char* norm :
+         {"post_feedforward_layernorm_1", "post_feedforward_layernorm_2", "pre_feedforward_layernorm_2"})
         add_norm(layer.modules, norm, hidden);
 }
 
@@ -55,8 +56,10 @@ LayerPlan gemma4_layer(const Gemma4& model, std::int64_t index) {
     const bool borrows = index >= model.shared_from;
     const std::int64_t hidden = model.window.hidden;
     LayerPlan layer;
-    layer.name = std::string(windowed ? "window" : "full") + (borrows ? ", shared KV" : "") + (model.moe ? ", moe" : "");
-    for (const char* norm : {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"})
+    layer.name =
+        std::string(windowed ? "window" : "full") + (borrows ? ", shared KV" : "") + (model.moe ? ", moe" : "");
+    for (const char* norm :
+         {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"})
         add_norm(layer.modules, norm, hidden);
     layer.modules.push_back(vector_of("layer_scalar", Component::norms, 1));
     GroupedAttention attention = grouped(windowed ? model.window : model.full);
@@ -72,8 +75,10 @@ LayerPlan gemma4_layer(const Gemma4& model, std::int64_t index) {
     add_dense(layer, DenseFfn{width, true}, hidden);
     if (model.moe) add_gemma4_experts(layer, model);
     if (model.per_layer > 0) {
-        layer.modules.push_back(linear("per_layer_input_gate", Component::other, model.per_layer, hidden, Sharding::replicated));
-        layer.modules.push_back(linear("per_layer_projection", Component::other, hidden, model.per_layer, Sharding::replicated));
+        layer.modules.push_back(
+            linear("per_layer_input_gate", Component::other, model.per_layer, hidden, Sharding::replicated));
+        layer.modules.push_back(
+            linear("per_layer_projection", Component::other, hidden, model.per_layer, Sharding::replicated));
         add_norm(layer.modules, "post_per_layer_input_norm", hidden);
     }
     return layer;
@@ -85,13 +90,16 @@ void gemma4_text(Build& build) {
     finish(build, model.window);
     if (model.per_layer == 0) return;
     const std::int64_t width = model.window.layers * model.per_layer;
-    const std::int64_t vocab = build.facts.count_or({"per_layer_vocab", "vocab_size_per_layer_input"}, model.window.vocab);
+    const std::int64_t vocab =
+        build.facts.count_or({"per_layer_vocab", "vocab_size_per_layer_input"}, model.window.vocab);
     std::vector<Module>& outside = build.blueprint.outside;
-    Module table = of_kind(linear("model.embed_tokens_per_layer", Component::embedding, vocab, width, Sharding::vocab), ModuleKind::embedding);
+    Module table = of_kind(linear("model.embed_tokens_per_layer", Component::embedding, vocab, width, Sharding::vocab),
+                           ModuleKind::embedding);
     table.weight.is_matmul = false;
     outside.push_back(std::move(table));
-    outside.push_back(of_kind(linear("model.per_layer_model_projection", Component::other, width, model.window.hidden, Sharding::replicated),
-                              ModuleKind::small));
+    outside.push_back(of_kind(
+        linear("model.per_layer_model_projection", Component::other, width, model.window.hidden, Sharding::replicated),
+        ModuleKind::small));
     add_norm(outside, "model.per_layer_projection_norm", model.per_layer);
 }
 

@@ -28,7 +28,8 @@ void jamba(Build& build) {
     options.conv_bias = facts.flag({"mamba_conv_bias"}, true);
     options.proj_bias = facts.flag({"mamba_proj_bias"}, false);
     // "auto" is hidden / 16.
-    options.dt_rank = facts.value({"mamba_dt_rank"}).is_number() ? facts.required({"mamba_dt_rank"}) : ceil_div(d.hidden, 16);
+    options.dt_rank =
+        facts.value({"mamba_dt_rank"}).is_number() ? facts.required({"mamba_dt_rank"}) : ceil_div(d.hidden, 16);
     options.inner_norms = true;
     options.state_params = DType::f32;
     MoeFfn moe = read_moe(build);
@@ -76,7 +77,8 @@ void minimax_m1(Build& build) {
     const MoeFfn moe = read_moe(build);
     const std::vector<std::int64_t> types = facts.integers({"attention_types", "attn_type_list"});
     if (static_cast<std::int64_t>(types.size()) < d.layers)
-        facts.fault(facts.value({"attn_type_list"}), "value.range", "attn_type_list names fewer layers than there are", "0 or 1 for every layer");
+        facts.fault(facts.value({"attn_type_list"}), "value.range", "attn_type_list names fewer layers than there are",
+                    "0 or 1 for every layer");
     LinearAttention lightning;
     lightning.kind = LinearAttention::Kind::lightning;
     lightning.heads = d.heads;
@@ -137,7 +139,8 @@ KimiLinear read_kimi_linear(const Build& build) {
     model.delta.conv_kernel = linear.required({"conv_kernel", "short_conv_kernel_size"});
     model.delta.conv_channels = 3 * model.delta.heads * model.delta.head_dim;
     model.how.full_rank_gate = linear.flag({"use_full_rank_gate"}, false);
-    if (linear.has({"gate_lower_bound"})) {  // K3's bounded gate: its checkpoint pads A_log and keeps convolutions in f32
+    if (linear.has(
+            {"gate_lower_bound"})) {  // K3's bounded gate: its checkpoint pads A_log and keeps convolutions in f32
         model.how.padded_decay = true;
         model.how.conv_type = DType::f32;
     }
@@ -160,16 +163,18 @@ void add_kimi_experts(LayerPlan& layer, const KimiLinear& model) {
     if (width == 0) return;
     // Between the model's width and the experts': kept in 16 bits though no ignore list names them.
     for (const bool down : {true, false})
-        layer.modules.push_back(of_kind(linear(down ? "block_sparse_moe.routed_expert_down_proj" : "block_sparse_moe.routed_expert_up_proj",
-                                               Component::experts, down ? width : hidden, down ? hidden : width, Sharding::replicated),
-                                        ModuleKind::small));
+        layer.modules.push_back(
+            of_kind(linear(down ? "block_sparse_moe.routed_expert_down_proj" : "block_sparse_moe.routed_expert_up_proj",
+                           Component::experts, down ? width : hidden, down ? hidden : width, Sharding::replicated),
+                    ModuleKind::small));
     if (model.latent_norm) add_norm(layer.modules, "block_sparse_moe.routed_expert_norm", width);
 }
 
 /// Attention residuals of K3: a norm and a one-row projection that weigh the earlier blocks.
 void add_residual(std::vector<Module>& modules, const std::string& name, std::int64_t hidden) {
     add_norm(modules, name + "_norm", hidden);
-    modules.push_back(of_kind(linear(name + "_proj", Component::other, 1, hidden, Sharding::replicated), ModuleKind::small));
+    modules.push_back(
+        of_kind(linear(name + "_proj", Component::other, 1, hidden, Sharding::replicated), ModuleKind::small));
 }
 
 /// Kimi Linear: delta attention but in the layers that full_attn_layers names, counted from 1.
@@ -177,7 +182,8 @@ void kimi_linear(Build& build) {
     const KimiLinear model = read_kimi_linear(build);
     const std::int64_t hidden = model.d.hidden;
     std::vector<bool> full(static_cast<std::size_t>(model.d.layers), false);
-    for (const std::int64_t i : build.facts.section({"linear_attention", "linear_attn_config"}).integers({"full_layers", "full_attn_layers"}))
+    for (const std::int64_t i :
+         build.facts.section({"linear_attention", "linear_attn_config"}).integers({"full_layers", "full_attn_layers"}))
         if (i >= 1 && i <= model.d.layers) full[static_cast<std::size_t>(i - 1)] = true;
     const std::vector<bool> sparse = moe_layers(build, model.d.layers);
     for (std::size_t i = 0; i < full.size(); ++i) {
@@ -188,7 +194,8 @@ void kimi_linear(Build& build) {
             layer.attention = model.latent;
             add_latent(layer, model.latent, hidden);
             if (model.latent_gate)
-                layer.modules.push_back(linear("self_attn.g_proj", Component::attention, model.latent.heads * model.latent.v_head_dim, hidden,
+                layer.modules.push_back(linear("self_attn.g_proj", Component::attention,
+                                               model.latent.heads * model.latent.v_head_dim, hidden,
                                                Sharding::query_heads, model.latent.heads));
         } else {
             layer.attention = model.delta;
@@ -214,7 +221,10 @@ void kimi_linear(Build& build) {
 std::vector<Family> hybrid() {
     std::vector<Family> families;
     families.push_back({"jamba", {"jamba"}, {}, jamba});
-    families.push_back({"minimax_m1", {"minimax_m1", "minimax_text_01", "minimax"}, {"MiniMaxM1ForCausalLM", "MiniMaxText01ForCausalLM"}, minimax_m1});
+    families.push_back({"minimax_m1",
+                        {"minimax_m1", "minimax_text_01", "minimax"},
+                        {"MiniMaxM1ForCausalLM", "MiniMaxText01ForCausalLM"},
+                        minimax_m1});
     families.back().active = ActiveConvention::layers_only;
     families.push_back({"kimi_linear", {"kimi_linear"}, {"KimiLinearForCausalLM"}, kimi_linear});
     return families;

@@ -12,7 +12,8 @@ namespace {
 std::vector<bool> chunked_layers(const Build& build, std::int64_t layers) {
     if (const auto types = windowed_layers(build, layers)) return *types;
     const std::vector<std::int64_t> rope = build.facts.integers({"no_rope_layers"});
-    const std::int64_t interval = std::max<std::int64_t>(1, build.facts.count_or({"no_rope_layer_interval", "nope_layer_interval"}, 4));
+    const std::int64_t interval =
+        std::max<std::int64_t>(1, build.facts.count_or({"no_rope_layer_interval", "nope_layer_interval"}, 4));
     std::vector<bool> chunked(static_cast<std::size_t>(layers));
     for (std::size_t i = 0; i < chunked.size(); ++i)
         chunked[i] = i < rope.size() ? rope[i] != 0 : (static_cast<std::int64_t>(i) + 1) % interval != 0;

@@ -142,24 +142,60 @@ void ernie45(Build& build) {
 
 std::vector<Family> llama_like() {
     std::vector<Family> families;
-    families.push_back({"llama", {"llama", "Yi", "yi", "xverse", "smollm3", "granite", "codellama", "deepseek_llama", "seed_oss", "aquila"}, {}, llama});
+    families.push_back(
+        {"llama",
+         {"llama", "Yi", "yi", "xverse", "smollm3", "granite", "codellama", "deepseek_llama", "seed_oss", "aquila"},
+         {},
+         llama});
     families.push_back({"mistral", {"mistral"}, {}, mistral});
-    families.push_back({"ministral3", {"ministral3", "ministral"}, {}, ministral3, false, false,
+    families.push_back({"ministral3",
+                        {"ministral3", "ministral"},
+                        {},
+                        ministral3,
+                        false,
+                        false,
                         "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py"});
     families.push_back({"phi3", {"phi3", "phi4mm"}, {}, phi3});
     families.push_back({"internlm2", {"internlm2"}, {}, internlm2});
-    families.push_back({"internlm3", {"internlm3", "internlm"}, {}, internlm3, false, false,
+    families.push_back({"internlm3",
+                        {"internlm3", "internlm"},
+                        {},
+                        internlm3,
+                        false,
+                        false,
                         "internlm/internlm3-8b-instruct modeling_internlm3.py"});
     families.push_back({"baichuan", {"baichuan"}, {}, baichuan});
     families.push_back({"olmo2", {"olmo2", "olmo3"}, {}, olmo2});
     families.push_back({"exaone", {"exaone"}, {}, exaone});
-    families.push_back({"exaone4", {"exaone4"}, {}, exaone4, false, false,
+    families.push_back({"exaone4",
+                        {"exaone4"},
+                        {},
+                        exaone4,
+                        false,
+                        false,
                         "huggingface/transformers src/transformers/models/exaone4/modeling_exaone4.py"});
     families.push_back({"cohere", {"cohere", "cohere2"}, {}, cohere, true});
-    families.push_back({"glm4", {"glm4", "glm"}, {}, glm4, false, false, "huggingface/transformers src/transformers/models/glm4/modeling_glm4.py"});
-    families.push_back({"hunyuan_dense", {"hunyuan_v1_dense"}, {}, hunyuan_dense, false, false,
-                        "huggingface/transformers src/transformers/models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py"});
-    families.push_back({"ernie4_5", {"ernie4_5"}, {}, ernie45, true, false,
+    families.push_back({"glm4",
+                        {"glm4", "glm"},
+                        {},
+                        glm4,
+                        false,
+                        false,
+                        "huggingface/transformers src/transformers/models/glm4/modeling_glm4.py"});
+    families.push_back(
+        {"hunyuan_dense",
+         {"hunyuan_v1_dense"},
+         {},
+         hunyuan_dense,
+         false,
+         false,
+         "huggingface/transformers src/transformers/models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py"});
+    families.push_back({"ernie4_5",
+                        {"ernie4_5"},
+                        {},
+                        ernie45,
+                        true,
+                        false,
                         "huggingface/transformers src/transformers/models/ernie4_5/configuration_ernie4_5.py"});
     return families;
 }

@@ -66,10 +66,13 @@ void add_longcat_draft(Build& build, const LongCat& model) {
     add_pre_norms(draft, hidden);
     add_latent(draft, model.attention, hidden);
     add_dense(draft, DenseFfn{model.ffn, true}, hidden);
-    for (const char* norm : {"enorm", "hnorm", "final_layernorm"}) add_norm(draft.modules, norm, hidden, false, Component::mtp);
-    draft.modules.push_back(of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
+    for (const char* norm : {"enorm", "hnorm", "final_layernorm"})
+        add_norm(draft.modules, norm, hidden, false, Component::mtp);
+    draft.modules.push_back(
+        of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
     if (build.options.draft_own_embedding.value_or(true)) {
-        Module embedding = of_kind(linear("embed_tokens", Component::mtp, model.d.vocab, hidden, Sharding::vocab), ModuleKind::embedding);
+        Module embedding = of_kind(linear("embed_tokens", Component::mtp, model.d.vocab, hidden, Sharding::vocab),
+                                   ModuleKind::embedding);
         embedding.weight.is_matmul = embedding.weight.resident = false;
         draft.modules.push_back(std::move(embedding));
     }
@@ -87,20 +90,21 @@ void add_ngram_tables(Build& build, const LongCat& model) {
     const std::int64_t splits = build.facts.required({"ngram_splits", "emb_split_num"});
     const std::int64_t tables = (neighbours - 1) * splits;
     if (tables < 1 || tables > 1000 || model.d.hidden % tables != 0) {
-        build.facts.fault(build.facts.value({"emb_split_num"}), "value.range", "the n-gram tables do not divide the hidden size",
-                          "a divisor of hidden_size");
+        build.facts.fault(build.facts.value({"emb_split_num"}), "value.range",
+                          "the n-gram tables do not divide the hidden size", "a divisor of hidden_size");
         return;
     }
     const std::int64_t width = model.d.hidden / tables;
     for (std::int64_t i = 0; i < tables; ++i) {
         const std::string at = std::to_string(i);
-        Module table = of_kind(linear("model.ngram_embeddings.embedders." + at, Component::embedding, ratio * model.d.vocab + 2 * i + 1, width,
-                                      Sharding::vocab),
+        Module table = of_kind(linear("model.ngram_embeddings.embedders." + at, Component::embedding,
+                                      ratio * model.d.vocab + 2 * i + 1, width, Sharding::vocab),
                                ModuleKind::embedding);
         table.weight.is_matmul = false;
         build.blueprint.outside.push_back(std::move(table));
     }
-    Module projections = of_kind(linear("model.ngram_embeddings.post_projs.*", Component::embedding, model.d.hidden, width, Sharding::replicated),
+    Module projections = of_kind(linear("model.ngram_embeddings.post_projs.*", Component::embedding, model.d.hidden,
+                                        width, Sharding::replicated),
                                  ModuleKind::small);
     projections.weight.count = tables;
     build.blueprint.outside.push_back(std::move(projections));
@@ -122,7 +126,10 @@ void longcat_flash(Build& build) {
 
 std::vector<Family> longcat() {
     std::vector<Family> families;
-    families.push_back({"longcat_flash", {"longcat_flash", "longcat"}, {"LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM"}, longcat_flash});
+    families.push_back({"longcat_flash",
+                        {"longcat_flash", "longcat"},
+                        {"LongcatFlashForCausalLM", "LongcatFlashNgramForCausalLM"},
+                        longcat_flash});
     return families;
 }
 

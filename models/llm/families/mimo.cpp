@@ -17,8 +17,10 @@ void mimo(Build& build) {
     const std::int64_t hidden = build.facts.required(keys::kHidden);
     LayerPlan draft = build.blueprint.plans[static_cast<std::size_t>(build.blueprint.layer_plan.back())];
     draft.name = "draft";
-    for (const char* norm : {"token_layernorm", "hidden_layernorm", "final_layernorm"}) add_norm(draft.modules, norm, hidden, false, Component::mtp);
-    draft.modules.push_back(of_kind(linear("input_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
+    for (const char* norm : {"token_layernorm", "hidden_layernorm", "final_layernorm"})
+        add_norm(draft.modules, norm, hidden, false, Component::mtp);
+    draft.modules.push_back(
+        of_kind(linear("input_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
     build.blueprint.draft_layers = layers;
     build.blueprint.draft = std::move(draft);
     build.blueprint.draft_path = "model.mtp_layers.0";
@@ -64,7 +66,8 @@ LayerPlan mimo_layer(const Build& build, const MimoV2& model, bool windowed) {
     options.qkv_bias = build.facts.flag(keys::kAttentionBias, false);
     options.sinks = windowed ? model.windowed_sinks : model.full_sinks;
     add_grouped(layer, attention, model.full.hidden, options);
-    for (Module& module : layer.modules)  // the repacks for FP8 leave the output projection alone whatever their list says
+    for (Module& module :
+         layer.modules)  // the repacks for FP8 leave the output projection alone whatever their list says
         if (module.weight.name == "self_attn.o_proj") module.kind = ModuleKind::small;
     return layer;
 }
@@ -98,8 +101,10 @@ void mimo_v2(Build& build) {
     draft.name = "draft";
     draft.ffn = dense;
     add_dense(draft, dense, hidden);
-    for (const char* norm : {"enorm", "hnorm", "final_layernorm"}) add_norm(draft.modules, norm, hidden, false, Component::mtp);
-    draft.modules.push_back(of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
+    for (const char* norm : {"enorm", "hnorm", "final_layernorm"})
+        add_norm(draft.modules, norm, hidden, false, Component::mtp);
+    draft.modules.push_back(
+        of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
     build.blueprint.draft_layers = kDraftLayers;
     build.blueprint.draft = std::move(draft);
     build.blueprint.draft_path = "model.mtp.layers.0";
@@ -111,7 +116,8 @@ void mimo_v2(Build& build) {
 std::vector<Family> mimo_families() {
     std::vector<Family> families;
     families.push_back({"mimo", {"mimo"}, {"MiMoForCausalLM"}, mimo});
-    families.push_back({"mimo_v2", {"mimo_v2", "mimo_v2_flash"}, {"MiMoV2ForCausalLM", "MiMoV2FlashForCausalLM"}, mimo_v2});
+    families.push_back(
+        {"mimo_v2", {"mimo_v2", "mimo_v2_flash"}, {"MiMoV2ForCausalLM", "MiMoV2FlashForCausalLM"}, mimo_v2});
     return families;
 }
 

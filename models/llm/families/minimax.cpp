@@ -17,7 +17,8 @@ MoeOptions expert_options(const Build& build) {
 
 QkNorm qk_norm(const Build& build) {
     if (!build.facts.flag({"use_qk_norm"}, true)) return QkNorm::none;
-    return build.facts.word({"qk_norm_type"}).value_or("per_layer") == "per_layer" ? QkNorm::full_width : QkNorm::per_head_dim;
+    return build.facts.word({"qk_norm_type"}).value_or("per_layer") == "per_layer" ? QkNorm::full_width
+                                                                                   : QkNorm::per_head_dim;
 }
 
 void minimax_m2(Build& build) {
@@ -44,13 +45,17 @@ SparseFacts read_sparse(const Build& build) {
     return sparse;
 }
 
-bool entry(const std::vector<std::int64_t>& list, std::size_t i, bool fallback) { return i < list.size() ? list[i] != 0 : fallback; }
+bool entry(const std::vector<std::int64_t>& list, std::size_t i, bool fallback) {
+    return i < list.size() ? list[i] != 0 : fallback;
+}
 
 /// The index beside grouped attention: queries of a few heads, one key (and where it is used one value) a token.
 void add_block_index(LayerPlan& layer, const BlockSparseAttention& attention, std::int64_t hidden) {
     const std::int64_t rows = attention.index_heads * attention.index_head_dim;
     const auto add = [&](const char* name, std::int64_t size, std::int64_t cols) {
-        layer.modules.push_back(of_kind(linear(std::string("self_attn.") + name, Component::indexer, size, cols, Sharding::replicated), ModuleKind::linear));
+        layer.modules.push_back(
+            of_kind(linear(std::string("self_attn.") + name, Component::indexer, size, cols, Sharding::replicated),
+                    ModuleKind::linear));
     };
     add("index_q_proj", rows, hidden);
     add("index_k_proj", attention.index_head_dim, hidden);
@@ -74,8 +79,8 @@ void minimax_m3(Build& build) {
         LayerPlan layer = attention_layer(build, style, d, grouped(d));
         layer.name = std::string(experts[i] ? "moe" : "dense") + (indexed ? ", sparse" : "");
         if (indexed) {
-            BlockSparseAttention attention{grouped(d), sparse.heads, sparse.dim, sparse.blocks, sparse.block,
-                                           entry(sparse.without_value, i, true) ? 1 : 2};
+            BlockSparseAttention attention{grouped(d),    sparse.heads, sparse.dim,
+                                           sparse.blocks, sparse.block, entry(sparse.without_value, i, true) ? 1 : 2};
             layer.attention = attention;
             add_block_index(layer, attention, d.hidden);
         }
@@ -97,8 +102,11 @@ void minimax_m3(Build& build) {
 std::vector<Family> minimax() {
     std::vector<Family> families;
     families.push_back({"minimax_m2", {"minimax_m2"}, {"MiniMaxM2ForCausalLM"}, minimax_m2});
-    families.push_back({"minimax_m3", {"minimax_m3", "minimax_m3_vl", "minimax_m3_text"},
-                        {"MiniMaxM3ForCausalLM", "MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"}, minimax_m3});
+    families.push_back(
+        {"minimax_m3",
+         {"minimax_m3", "minimax_m3_vl", "minimax_m3_text"},
+         {"MiniMaxM3ForCausalLM", "MiniMaxM3SparseForCausalLM", "MiniMaxM3SparseForConditionalGeneration"},
+         minimax_m3});
     for (Family& family : families) family.active = ActiveConvention::layers_only;
     return families;
 }

@@ -111,8 +111,8 @@ void dbrx(Build& build) {
     finish(build, d, outside);
 }
 
-/// Hunyuan's experts and the shared one are as wide as moe_intermediate_size, or intermediate_size without it; facts may
-/// be lists with one entry a layer. The router is f32.
+/// Hunyuan's experts and the shared one are as wide as moe_intermediate_size, or intermediate_size without it; facts
+/// may be lists with one entry a layer. The router is f32.
 void hunyuan_moe(Build& build) {
     const ModelFacts& facts = build.facts;
     const Dimensions d = read_dimensions(build);
@@ -146,7 +146,8 @@ void hunyuan_moe(Build& build) {
     finish(build, d);
 }
 
-/// ERNIE 4.5: experts from moe_layer_start_index to moe_layer_end_index in every moe_layer_interval-th layer, an f32 router.
+/// ERNIE 4.5: experts from moe_layer_start_index to moe_layer_end_index in every moe_layer_interval-th layer, an f32
+/// router.
 void ernie45_moe(Build& build) {
     const ModelFacts& facts = build.facts;
     const Dimensions d = read_dimensions(build);
@@ -159,7 +160,8 @@ void ernie45_moe(Build& build) {
     options.router_type = DType::f32;
     options.correction_bias = "moe_statics.e_score_correction_bias";
     options.expert_bias = bias;
-    const std::int64_t first = facts.count_or({"moe_layer_start_index"}, 0), last = facts.count_or({"moe_layer_end_index"}, d.layers - 1);
+    const std::int64_t first = facts.count_or({"moe_layer_start_index"}, 0),
+                       last = facts.count_or({"moe_layer_end_index"}, d.layers - 1);
     const std::int64_t interval = std::max<std::int64_t>(1, facts.count_or({"moe_layer_interval"}, 1));
     for (std::int64_t i = 0; i < d.layers; ++i) {
         LayerPlan layer = attention_layer(build, style, d, grouped(d));
@@ -189,7 +191,8 @@ void grok(Build& build) {
     layer.name = "moe";
     layer.attention = grouped(d);
     layer.ffn = moe;
-    for (const char* norm : {"pre_attn_norm", "post_attn_norm", "pre_moe_norm", "post_moe_norm"}) add_norm(layer.modules, norm, d.hidden);
+    for (const char* norm : {"pre_attn_norm", "post_attn_norm", "pre_moe_norm", "post_moe_norm"})
+        add_norm(layer.modules, norm, d.hidden);
     add_grouped(layer, grouped(d), d.hidden);
     MoeOptions options;
     options.prefix = "block_sparse_moe.";
@@ -207,14 +210,32 @@ std::vector<Family> mixture() {
     families.push_back({"mixtral", {"mixtral"}, {}, mixtral});
     families.push_back({"gpt_oss", {"gpt_oss"}, {}, gpt_oss});
     families.push_back({"phimoe", {"phimoe"}, {"PhiMoEForCausalLM"}, phimoe});
-    families.push_back({"olmoe", {"olmoe"}, {}, olmoe, false, false, "huggingface/transformers src/transformers/models/olmoe/modeling_olmoe.py"});
+    families.push_back({"olmoe",
+                        {"olmoe"},
+                        {},
+                        olmoe,
+                        false,
+                        false,
+                        "huggingface/transformers src/transformers/models/olmoe/modeling_olmoe.py"});
     families.push_back({"granitemoe", {"granitemoe"}, {}, granitemoe});
     families.push_back({"dbrx", {"dbrx"}, {"DbrxForCausalLM"}, dbrx});
     families.push_back({"grok", {"grok-1", "grok"}, {"Grok1ForCausalLM", "Grok1ModelForCausalLM"}, grok});
-    families.push_back({"hunyuan_moe", {"hunyuan_v1_moe", "hunyuan"}, {}, hunyuan_moe, true, false,
-                        "huggingface/transformers src/transformers/models/hunyuan_v1_moe/modular_hunyuan_v1_moe.py at 05bf8f64"});
-    families.push_back({"ernie4_5_moe", {"ernie4_5_moe"}, {}, ernie45_moe, true, false,
-                        "huggingface/transformers src/transformers/models/ernie4_5_moe/modular_ernie4_5_moe.py at 01187e21"});
+    families.push_back(
+        {"hunyuan_moe",
+         {"hunyuan_v1_moe", "hunyuan"},
+         {},
+         hunyuan_moe,
+         true,
+         false,
+         "huggingface/transformers src/transformers/models/hunyuan_v1_moe/modular_hunyuan_v1_moe.py at 05bf8f64"});
+    families.push_back(
+        {"ernie4_5_moe",
+         {"ernie4_5_moe"},
+         {},
+         ernie45_moe,
+         true,
+         false,
+         "huggingface/transformers src/transformers/models/ernie4_5_moe/modular_ernie4_5_moe.py at 01187e21"});
     return families;
 }
 

@@ -22,7 +22,8 @@ std::optional<Block> block_of(std::string_view word) {
 /// The blocks by a list of words or a string of letters; with neither nothing.
 std::vector<Block> blocks(const Build& build, json::Names list, json::Names letters) {
     std::vector<std::string> words;
-    const json::Value place = build.facts.value(list).has_value() ? build.facts.value(list) : build.facts.value(letters);
+    const json::Value place =
+        build.facts.value(list).has_value() ? build.facts.value(list) : build.facts.value(letters);
     if (build.facts.has(list)) {
         words = build.facts.words(list);
     } else if (const auto pattern = build.facts.word(letters)) {
@@ -34,7 +35,8 @@ std::vector<Block> blocks(const Build& build, json::Names list, json::Names lett
             found.push_back(*block);
             continue;
         }
-        build.facts.fault(place, "value.unknown", "a layer of kind '" + word + "' is not known", "M or mamba, * or attention, - or mlp, E or moe");
+        build.facts.fault(place, "value.unknown", "a layer of kind '" + word + "' is not known",
+                          "M or mamba, * or attention, - or mlp, E or moe");
         return {};
     }
     return found;
@@ -95,8 +97,10 @@ LayerPlan nemotron_layer(const Build& build, const NemotronH& model, Block block
         layer.ffn = *model.moe;
         add_moe(layer, *model.moe, hidden, options);
         if (model.moe->width > 0) {
-            layer.modules.push_back(linear("mixer.fc1_latent_proj", Component::experts, model.moe->width, hidden, Sharding::replicated));
-            layer.modules.push_back(linear("mixer.fc2_latent_proj", Component::experts, hidden, model.moe->width, Sharding::replicated));
+            layer.modules.push_back(
+                linear("mixer.fc1_latent_proj", Component::experts, model.moe->width, hidden, Sharding::replicated));
+            layer.modules.push_back(
+                linear("mixer.fc2_latent_proj", Component::experts, hidden, model.moe->width, Sharding::replicated));
         }
     }
     return layer;
@@ -116,8 +120,10 @@ void add_nemotron_draft(Build& build, const NemotronH& model) {
         for (Module& module : block.modules) draft.modules.push_back(std::move(module));
     }
     const std::int64_t hidden = model.d.hidden;
-    for (const char* norm : {"enorm", "hnorm", "final_layernorm"}) add_norm(draft.modules, norm, hidden, false, Component::mtp);
-    draft.modules.push_back(of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
+    for (const char* norm : {"enorm", "hnorm", "final_layernorm"})
+        add_norm(draft.modules, norm, hidden, false, Component::mtp);
+    draft.modules.push_back(
+        of_kind(linear("eh_proj", Component::mtp, hidden, 2 * hidden, Sharding::replicated), ModuleKind::small));
     build.blueprint.draft_layers = layers;
     build.blueprint.draft = std::move(draft);
     build.blueprint.draft_path = "mtp.layers.0";
@@ -133,7 +139,8 @@ void nemotron_h(Build& build) {
         model.d = read_dimensions(build, static_cast<std::int64_t>(pattern.size()), build.facts.required(keys::kVocab));
     }
     if (pattern.empty())
-        build.facts.fault(build.facts.text(), "value.missing", "which layers are Mamba, attention or experts is missing",
+        build.facts.fault(build.facts.text(), "value.missing",
+                          "which layers are Mamba, attention or experts is missing",
                           "hybrid_override_pattern or layers_block_type");
     model.mamba = read_mamba(build);
     model.ffn = build.facts.count_or(keys::kFfn, 0);
@@ -142,7 +149,8 @@ void nemotron_h(Build& build) {
         moe.gated = false;
         moe.width = build.facts.count_or({"expert_width", "moe_latent_size"}, 0);
         // The key tells the width of one shared expert.
-        if (build.facts.has(keys::kSharedFfn)) moe.shared_intermediate = checked_mul(moe.shared_intermediate, moe.shared_experts);
+        if (build.facts.has(keys::kSharedFfn))
+            moe.shared_intermediate = checked_mul(moe.shared_intermediate, moe.shared_experts);
         model.moe = moe;
     }
     build.blueprint.layer_prefix = "backbone.layers";
@@ -151,7 +159,8 @@ void nemotron_h(Build& build) {
         if (at < pattern.size()) append_layer(build.blueprint, nemotron_layer(build, model, pattern[at]));
     }
     if (!pattern.empty() && static_cast<std::int64_t>(pattern.size()) < model.d.layers)
-        build.facts.fault(build.facts.value(keys::kLayers), "value.range", "the pattern names fewer layers than there are", "one letter a layer");
+        build.facts.fault(build.facts.value(keys::kLayers), "value.range",
+                          "the pattern names fewer layers than there are", "one letter a layer");
     add_nemotron_draft(build, model);
     OutsideOptions outside;
     outside.embedding = "backbone.embeddings";
@@ -170,12 +179,14 @@ void add_nas_attention(LayerPlan& layer, const json::Value& block, const Dimensi
     if (no_op.boolean().value_or(false)) return;
     add_norm(layer.modules, "input_layernorm", d.hidden);
     if (block["replace_with_linear"].boolean().value_or(false)) {
-        layer.modules.push_back(linear("self_attn.linear_attn", Component::attention, d.hidden, d.hidden, Sharding::column));
+        layer.modules.push_back(
+            linear("self_attn.linear_attn", Component::attention, d.hidden, d.hidden, Sharding::column));
         return;
     }
     const std::int64_t group = block["n_heads_in_group"].integer().value_or(0);
     if (group < 1 || d.heads % group != 0) {
-        build.facts.fault(block["n_heads_in_group"], "value.range", "n_heads_in_group does not divide the heads", "a divisor of num_attention_heads");
+        build.facts.fault(block["n_heads_in_group"], "value.range", "n_heads_in_group does not divide the heads",
+                          "a divisor of num_attention_heads");
         return;
     }
     Dimensions here = d;

@@ -115,7 +115,8 @@ void falcon(Build& build) {
     DenseStyle style;
     const bool newer = build.facts.flag({"new_decoder_architecture"}, false);
     style.layer_prefix = "transformer.h";
-    style.norms = newer ? std::vector<std::string_view>{"ln_attn", "ln_mlp"} : std::vector<std::string_view>{"input_layernorm"};
+    style.norms =
+        newer ? std::vector<std::string_view>{"ln_attn", "ln_mlp"} : std::vector<std::string_view>{"input_layernorm"};
     if (!newer && !build.facts.flag({"parallel_attn"}, true)) style.norms.push_back("post_attention_layernorm");
     style.norm_bias = true;
     style.attention.prefix = "self_attention.";

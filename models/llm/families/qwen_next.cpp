@@ -8,9 +8,9 @@ namespace kvplan::families {
 namespace {
 
 struct NextStyle {
-    bool fused_inputs = true;             // in_proj_qkvz and in_proj_ba; Qwen3.5 keeps qkv, z, a and b apart
-    DType state_params = DType::bf16;     // of A_log and the norm
-    std::int64_t draft_default = 0;       // MTP layers that no key tells
+    bool fused_inputs = true;          // in_proj_qkvz and in_proj_ba; Qwen3.5 keeps qkv, z, a and b apart
+    DType state_params = DType::bf16;  // of A_log and the norm
+    std::int64_t draft_default = 0;    // MTP layers that no key tells
 };
 
 LinearAttention delta_net(const Build& build) {
@@ -27,12 +27,15 @@ LinearAttention delta_net(const Build& build) {
     return linear;
 }
 
-void add_delta_net(LayerPlan& layer, const LinearAttention& net, std::int64_t hidden, const NextStyle& style, const ReadOptions& options) {
+void add_delta_net(LayerPlan& layer, const LinearAttention& net, std::int64_t hidden, const NextStyle& style,
+                   const ReadOptions& options) {
     const std::int64_t keys = net.groups * net.state_size;
     const std::int64_t values = net.heads * net.head_dim;
     std::vector<Module>& modules = layer.modules;
     const auto add = [&](const char* name, std::int64_t rows, ModuleKind kind = ModuleKind::linear) {
-        modules.push_back(of_kind(linear(std::string("linear_attn.") + name, Component::linear_attention, rows, hidden, Sharding::column, net.groups), kind));
+        modules.push_back(of_kind(linear(std::string("linear_attn.") + name, Component::linear_attention, rows, hidden,
+                                         Sharding::column, net.groups),
+                                  kind));
     };
     if (style.fused_inputs) {
         add("in_proj_qkvz", 2 * keys + 2 * values);
@@ -43,7 +46,8 @@ void add_delta_net(LayerPlan& layer, const LinearAttention& net, std::int64_t hi
         add("in_proj_b", net.heads, ModuleKind::small);
         add("in_proj_a", net.heads, ModuleKind::small);
     }
-    Module conv = of_kind(linear("linear_attn.conv1d", Component::linear_attention, net.conv_channels, net.conv_kernel, Sharding::column, net.groups),
+    Module conv = of_kind(linear("linear_attn.conv1d", Component::linear_attention, net.conv_channels, net.conv_kernel,
+                                 Sharding::column, net.groups),
                           ModuleKind::other);
     modules.push_back(std::move(conv));
     const DType state = options.state_param_dtype.value_or(style.state_params);
@@ -58,7 +62,8 @@ void add_delta_net(LayerPlan& layer, const LinearAttention& net, std::int64_t hi
     Module norm = vector_of("linear_attn.norm", Component::linear_attention, net.head_dim);
     if (stated) norm.fixed = state;
     modules.push_back(std::move(norm));
-    modules.push_back(linear("linear_attn.out_proj", Component::linear_attention, hidden, values, Sharding::row, net.groups));
+    modules.push_back(
+        linear("linear_attn.out_proj", Component::linear_attention, hidden, values, Sharding::row, net.groups));
 }
 
 std::vector<bool> linear_layers(const Build& build, std::int64_t layers) {
@@ -66,7 +71,8 @@ std::vector<bool> linear_layers(const Build& build, std::int64_t layers) {
     const std::int64_t interval = std::max<std::int64_t>(1, build.facts.count_or({"full_attention_interval"}, 4));
     std::vector<bool> linear(static_cast<std::size_t>(layers));
     for (std::size_t i = 0; i < linear.size(); ++i)
-        linear[i] = i < types.size() ? types[i] == "linear_attention" : (static_cast<std::int64_t>(i) + 1) % interval != 0;
+        linear[i] =
+            i < types.size() ? types[i] == "linear_attention" : (static_cast<std::int64_t>(i) + 1) % interval != 0;
     return linear;
 }
 
@@ -75,7 +81,8 @@ void add_next_draft(Build& build, const Dimensions& d, LayerPlan layer, std::int
     if (layers == 0) return;
     // The path of the layer's own modules is "mtp.layers.0"; those round it stand beside it.
     layer.name = "draft";
-    layer.modules.push_back(of_kind(linear("mtp.fc", Component::mtp, d.hidden, 2 * d.hidden, Sharding::replicated), ModuleKind::small));
+    layer.modules.push_back(
+        of_kind(linear("mtp.fc", Component::mtp, d.hidden, 2 * d.hidden, Sharding::replicated), ModuleKind::small));
     for (const char* norm : {"mtp.pre_fc_norm_hidden", "mtp.pre_fc_norm_embedding", "mtp.norm"})
         add_norm(layer.modules, norm, d.hidden, false, Component::mtp);
     build.blueprint.draft_layers = layers;
@@ -119,7 +126,8 @@ void next_decoder(Build& build, const NextStyle& style) {
         }
         return layer;
     };
-    for (std::size_t i = 0; i < sparse.size(); ++i) append_layer(build.blueprint, layer_of(linear[i], experts && sparse[i]));
+    for (std::size_t i = 0; i < sparse.size(); ++i)
+        append_layer(build.blueprint, layer_of(linear[i], experts && sparse[i]));
     add_next_draft(build, d, layer_of(false, experts), build.facts.count_or(keys::kDraftLayers, style.draft_default));
     finish(build, d);
 }
@@ -133,12 +141,13 @@ std::vector<Family> qwen_next() {
                             style.draft_default = 1;
                             next_decoder(build, style);
                         }});
-    families.push_back({"qwen3_5", {"qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"}, {}, [](Build& build) {
-                            NextStyle style;
-                            style.fused_inputs = false;
-                            style.state_params = DType::f32;
-                            next_decoder(build, style);
-                        }});
+    families.push_back(
+        {"qwen3_5", {"qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text"}, {}, [](Build& build) {
+             NextStyle style;
+             style.fused_inputs = false;
+             style.state_params = DType::f32;
+             next_decoder(build, style);
+         }});
     // "80B-A3B" fits the layers alone (3.2e9; with head and embedding 3.9e9); Qwen3.5's figures count both.
     families.front().active = ActiveConvention::layers_only;
     families.back().active = ActiveConvention::with_head_and_embedding;

@@ -16,12 +16,12 @@ namespace kvplan::families {
 struct Build {
     const ModelFacts& facts;
     const ReadOptions& options;
-    std::string architecture = {};        // architectures[0], or empty
-    std::string model_type = {};          // of the text model
+    std::string architecture = {};  // architectures[0], or empty
+    std::string model_type = {};    // of the text model
     Blueprint blueprint = {};
     bool tied = false;
-    std::int64_t context_default = 0;     // where the config is silent and the Transformers class is not; 0: unknown
-    DType block_scale = DType::f32;       // of fp8 block scales; no config tells it
+    std::int64_t context_default = 0;  // where the config is silent and the Transformers class is not; 0: unknown
+    DType block_scale = DType::f32;    // of fp8 block scales; no config tells it
     std::vector<std::string> assumptions = {};
 };
 
@@ -32,7 +32,7 @@ struct Family {
     std::vector<std::string_view> model_types;    // of the text model
     std::vector<std::string_view> architectures;  // decide before model_type: some types are useless
     Rule rule;
-    bool tied_default = false;                    // tie_word_embeddings when the config is silent
+    bool tied_default = false;  // tie_word_embeddings when the config is silent
     bool verified = true;
     std::string_view source = {};
     ActiveConvention active = ActiveConvention::with_head;

@@ -30,7 +30,8 @@ void add_mamba1(LayerPlan& layer, const LinearAttention& mamba, std::int64_t hid
     const std::int64_t inner = mamba.heads * mamba.head_dim;
     const auto name = [&](const char* own) { return path(options.prefix, own); };
     std::vector<Module>& modules = layer.modules;
-    modules.push_back(with_bias(linear(name("in_proj"), kLinear, 2 * inner, hidden, Sharding::column), options.proj_bias));
+    modules.push_back(
+        with_bias(linear(name("in_proj"), kLinear, 2 * inner, hidden, Sharding::column), options.proj_bias));
     modules.push_back(with_bias(split(name("conv1d"), inner, mamba.conv_kernel, 0), options.conv_bias));
     modules.push_back(linear(name("x_proj"), kLinear, options.dt_rank + 2 * mamba.state_size, inner, Sharding::row));
     modules.push_back(with_bias(linear(name("dt_proj"), kLinear, inner, options.dt_rank, Sharding::column)));
@@ -50,14 +51,19 @@ void add_mamba2(LayerPlan& layer, const LinearAttention& mamba, std::int64_t hid
     std::vector<Module>& modules = layer.modules;
     // z and x, B and C of every group, dt of every head.
     const std::int64_t in_rows = 2 * inner + 2 * mamba.groups * mamba.state_size + mamba.heads;
-    modules.push_back(with_bias(linear(name("in_proj"), kLinear, in_rows, hidden, Sharding::column, mamba.groups), options.proj_bias));
-    modules.push_back(with_bias(split(name("conv1d"), mamba.conv_channels, mamba.conv_kernel, mamba.groups), options.conv_bias));
-    for (const char* own : {"A_log", "D", "dt_bias"}) modules.push_back(maybe_in(split(name(own), mamba.heads, 1, mamba.groups), options.state_params));
+    modules.push_back(with_bias(linear(name("in_proj"), kLinear, in_rows, hidden, Sharding::column, mamba.groups),
+                                options.proj_bias));
+    modules.push_back(
+        with_bias(split(name("conv1d"), mamba.conv_channels, mamba.conv_kernel, mamba.groups), options.conv_bias));
+    for (const char* own : {"A_log", "D", "dt_bias"})
+        modules.push_back(maybe_in(split(name(own), mamba.heads, 1, mamba.groups), options.state_params));
     modules.push_back(split(name("norm"), inner, 1, mamba.groups));
-    modules.push_back(with_bias(linear(name("out_proj"), kLinear, hidden, inner, Sharding::row, mamba.groups), options.proj_bias));
+    modules.push_back(
+        with_bias(linear(name("out_proj"), kLinear, hidden, inner, Sharding::row, mamba.groups), options.proj_bias));
 }
 
-void add_kimi_delta(LayerPlan& layer, const LinearAttention& delta, std::int64_t hidden, const KimiDeltaOptions& options) {
+void add_kimi_delta(LayerPlan& layer, const LinearAttention& delta, std::int64_t hidden,
+                    const KimiDeltaOptions& options) {
     const std::int64_t width = delta.heads * delta.head_dim;
     std::vector<Module>& modules = layer.modules;
     const auto columns = [&](const char* name, std::int64_t rows, std::int64_t cols) {
@@ -65,7 +71,8 @@ void add_kimi_delta(LayerPlan& layer, const LinearAttention& delta, std::int64_t
     };
     for (const char* name : {"q_proj", "k_proj", "v_proj"}) columns(name, width, hidden);
     for (const char* name : {"q_conv1d", "k_conv1d", "v_conv1d"})
-        modules.push_back(maybe_in(split(path("self_attn.", name), width, delta.conv_kernel, delta.heads), options.conv_type));
+        modules.push_back(
+            maybe_in(split(path("self_attn.", name), width, delta.conv_kernel, delta.heads), options.conv_type));
     const std::int64_t decays = options.padded_decay ? std::max(delta.heads, delta.head_dim) : delta.heads;
     modules.push_back(in_type(split("self_attn.A_log", decays, 1, delta.heads), DType::f32));
     modules.push_back(in_type(split("self_attn.dt_bias", width, 1, delta.heads), DType::f32));

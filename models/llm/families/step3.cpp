@@ -29,7 +29,9 @@ struct Step35 {
     std::vector<std::string> types;
     bool gate = true;
 
-    [[nodiscard]] bool is_windowed(std::size_t layer) const { return layer < types.size() && types[layer] == "sliding_attention"; }
+    [[nodiscard]] bool is_windowed(std::size_t layer) const {
+        return layer < types.size() && types[layer] == "sliding_attention";
+    }
 };
 
 Step35 read_step35(const Build& build) {
@@ -59,7 +61,9 @@ LayerPlan step35_layer(const Step35& model, std::size_t index) {
     options.qk_norm = QkNorm::per_head_dim;
     add_grouped(layer, attention, d.hidden, options);
     if (model.gate)
-        layer.modules.push_back(of_kind(linear("self_attn.g_proj", Component::attention, d.heads, d.hidden, Sharding::query_heads, d.heads), ModuleKind::small));
+        layer.modules.push_back(
+            of_kind(linear("self_attn.g_proj", Component::attention, d.heads, d.hidden, Sharding::query_heads, d.heads),
+                    ModuleKind::small));
     layer.name = windowed ? "window" : "full";
     return layer;
 }
@@ -94,7 +98,8 @@ void step35(Build& build) {
     add_dense(draft, dense, model.full.hidden);
     add_draft(build, model.full, draft, false);
     if (build.blueprint.draft_layers > 0) {
-        Module head = of_kind(linear("transformer.shared_head.output", Component::mtp, model.full.vocab, model.full.hidden, Sharding::vocab),
+        Module head = of_kind(linear("transformer.shared_head.output", Component::mtp, model.full.vocab,
+                                     model.full.hidden, Sharding::vocab),
                               ModuleKind::lm_head);
         build.blueprint.draft.modules.push_back(std::move(head));
     }
@@ -116,7 +121,8 @@ void step3(Build& build) {
         layer.attention = attention;
         add_pre_norms(layer, d.hidden);
         const auto add = [&](const char* name, std::int64_t rows, std::int64_t cols, Sharding sharding) {
-            layer.modules.push_back(linear(std::string("self_attn.") + name, Component::attention, rows, cols, sharding, d.heads));
+            layer.modules.push_back(
+                linear(std::string("self_attn.") + name, Component::attention, rows, cols, sharding, d.heads));
         };
         add("q_proj", shared_q, d.hidden, Sharding::replicated);
         add("k_proj", d.head_dim, d.hidden, Sharding::replicated);
@@ -146,8 +152,14 @@ void step3(Build& build) {
 
 std::vector<Family> step() {
     std::vector<Family> families;
-    families.push_back({"step3_5", {"step3p5", "step3p7", "step3_5"}, {"Step3p5ForCausalLM", "Step3p7FlashForCausalLM"}, step35});
-    families.push_back({"step3", {"step3_text", "step3_vl"}, {"Step3TextForCausalLM"}, step3, false, false,
+    families.push_back(
+        {"step3_5", {"step3p5", "step3p7", "step3_5"}, {"Step3p5ForCausalLM", "Step3p7FlashForCausalLM"}, step35});
+    families.push_back({"step3",
+                        {"step3_text", "step3_vl"},
+                        {"Step3TextForCausalLM"},
+                        step3,
+                        false,
+                        false,
                         "vllm-project/vllm vllm/model_executor/models/step3_text.py at 0169d396"});
     return families;
 }

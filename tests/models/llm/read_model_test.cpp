@@ -30,7 +30,8 @@ TEST_CASE("A Llama's parameters are those of its matrices and norms", "[model]")
     CHECK_FALSE(attention.window);
 }
 
-TEST_CASE("A tied head is neither stored nor a second copy on the GPU, unless the checkpoint stores it", "[model][quirks]") {
+TEST_CASE("A tied head is neither stored nor a second copy on the GPU, unless the checkpoint stores it",
+          "[model][quirks]") {
     const LlmSpec tied = model_of(tiny_llama(R"("tie_word_embeddings": true)"));
     CHECK(totals(tied).total_params == 86'848 - 6'400);
     CHECK_FALSE(outside(tied, "lm_head").resident);
@@ -43,15 +44,18 @@ TEST_CASE("A tied head is neither stored nor a second copy on the GPU, unless th
     CHECK_FALSE(outside(kept, "lm_head").resident);
 }
 
-TEST_CASE("Layer count, hidden size, heads and vocabulary have no default, and all that is missing is told at once", "[model][errors]") {
+TEST_CASE("Layer count, hidden size, heads and vocabulary have no default, and all that is missing is told at once",
+          "[model][errors]") {
     const Reading reading = read_config(R"({"model_type": "llama"})");
     CHECK_FALSE(reading.spec);
-    for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size", "intermediate_size"})
+    for (const char* key :
+         {"num_hidden_layers", "hidden_size", "num_attention_heads", "vocab_size", "intermediate_size"})
         CHECK(reading.has("value.missing", key));
 }
 
 TEST_CASE("Zero, negative, fractional and wrong-typed dimensions are faults, each with its place", "[model][errors]") {
-    const Reading reading = read_config(R"({"model_type": "llama", "num_hidden_layers": 0, "hidden_size": -64, "num_attention_heads": 4.5,
+    const Reading reading =
+        read_config(R"({"model_type": "llama", "num_hidden_layers": 0, "hidden_size": -64, "num_attention_heads": 4.5,
         "num_key_value_heads": true, "intermediate_size": "128", "vocab_size": 100})");
     CHECK_FALSE(reading.spec);
     CHECK(reading.has("value.range", "/num_hidden_layers"));
@@ -64,7 +68,8 @@ TEST_CASE("Zero, negative, fractional and wrong-typed dimensions are faults, eac
 
 TEST_CASE("Dimensions no model has are refused before they cost time or leave 64 bits", "[model][errors]") {
     CHECK(read_config(tiny_llama(R"("layers": 1000000)")).has("value.range"));
-    const std::string huge = R"({"model_type": "llama", "num_hidden_layers": 9000, "hidden_size": 1000000000, "num_attention_heads": 1000000000,
+    const std::string huge =
+        R"({"model_type": "llama", "num_hidden_layers": 9000, "hidden_size": 1000000000, "num_attention_heads": 1000000000,
         "head_dim": 1000000000, "intermediate_size": 1000000000, "vocab_size": 1000000000})";
     const Reading reading = read_config(huge);
     CHECK_FALSE(reading.spec);
@@ -72,7 +77,8 @@ TEST_CASE("Dimensions no model has are refused before they cost time or leave 64
 }
 
 TEST_CASE("An unknown model type names the nearest families and how to go on", "[model][errors]") {
-    const std::string config = R"({"model_type": "qwen3_mo", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
+    const std::string config =
+        R"({"model_type": "qwen3_mo", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
         "intermediate_size": 128, "vocab_size": 100})";
     const Reading reading = read_config(config);
     CHECK_FALSE(reading.spec);
@@ -103,9 +109,13 @@ TEST_CASE("An unknown storage format names the nearest", "[model][errors]") {
 }
 
 TEST_CASE("The type of what is not quantized is stated, or bf16 by an assumption that is told", "[model][quirks]") {
-    CHECK(model_of(R"({"dtype": "float16", "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1,
-        "intermediate_size": 8, "vocab_size": 8})").dtype == DType::f16);
-    const LlmSpec silent = model_of(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1,
+    CHECK(
+        model_of(
+            R"({"dtype": "float16", "model_type": "llama", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1,
+        "intermediate_size": 8, "vocab_size": 8})")
+            .dtype == DType::f16);
+    const LlmSpec silent =
+        model_of(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 1,
         "intermediate_size": 8, "vocab_size": 8})");
     CHECK(silent.dtype == DType::bf16);
     CHECK(silent.assumptions.size() == 1);
@@ -115,11 +125,13 @@ TEST_CASE("The type of what is not quantized is stated, or bf16 by an assumption
 }
 
 TEST_CASE("Facts tell where they come from, and keys that nobody reads are listed", "[model]") {
-    const LlmSpec spec = model_of(R"({"model_type": "gemma3", "rope_theta": 1, "text_config": {"model_type": "gemma3_text", "num_hidden_layers": 2,
+    const LlmSpec spec = model_of(
+        R"({"model_type": "gemma3", "rope_theta": 1, "text_config": {"model_type": "gemma3_text", "num_hidden_layers": 2,
         "hidden_size": 64, "num_attention_heads": 4, "intermediate_size": 128, "query_pre_attn_scalar": 168}})");
     bool found = false;
     for (const Provenance& fact : spec.provenance)
-        if (fact.fact == "layers") found = fact.source.find("/text_config/num_hidden_layers") != std::string::npos && fact.value == "2";
+        if (fact.fact == "layers")
+            found = fact.source.find("/text_config/num_hidden_layers") != std::string::npos && fact.value == "2";
     CHECK(found);
     const std::set<std::string> ignored(spec.ignored_keys.begin(), spec.ignored_keys.end());
     CHECK(ignored.count("rope_theta") == 1);
@@ -128,7 +140,8 @@ TEST_CASE("Facts tell where they come from, and keys that nobody reads are liste
 }
 
 TEST_CASE("Our own records are read by the same rules, in our own words", "[model]") {
-    const LlmSpec record = model_of(R"({"family": "llama", "layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 128, "vocab": 100,
+    const LlmSpec record =
+        model_of(R"({"family": "llama", "layers": 2, "hidden": 64, "heads": 4, "kv_heads": 2, "ffn": 128, "vocab": 100,
         "weights_dtype": "bfloat16"})");
     CHECK(totals(record).total_params == 86'848);
 }
@@ -139,7 +152,8 @@ TEST_CASE("Facts given by the user go before those of the file", "[model]") {
     CHECK(totals(model_of(tiny_llama(), options)).total_params == 86'848 + 2 * 3 * 128 * 64);
 }
 
-TEST_CASE("Every family has a name of its own, a rule, and when it was not tried on a real config a source", "[model]") {
+TEST_CASE("Every family has a name of its own, a rule, and when it was not tried on a real config a source",
+          "[model]") {
     std::set<std::string_view> names, types;
     for (const families::Family& family : families::all()) {
         INFO(family.name);

@@ -17,7 +17,8 @@ struct Reading {
     [[nodiscard]] bool has(std::string_view code, std::string_view text = {}) const;
 };
 
-[[nodiscard]] Reading read_config(const std::string& config, const ReadOptions& options = {}, const std::string& hf_quant = {});
+[[nodiscard]] Reading read_config(const std::string& config, const ReadOptions& options = {},
+                                  const std::string& hf_quant = {});
 
 /// The model of a config that must be read without an error.
 [[nodiscard]] LlmSpec model_of(const std::string& config, const ReadOptions& options = {});
