@@ -119,7 +119,7 @@ nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result,
 }
 
 exporting::ReportSection correction_section(const launch::Corrected& corrected, const std::string& command) {
-    exporting::ReportSection section{"Corrected command", {}, {command}};
+    exporting::ReportSection section{"Corrected command", {}, {}, {command}};
     for (const launch::Correction& c : corrected.corrections) {
         std::string what = flag_text(c);
         if (c.change.value == "false") what += " taken away";

@@ -30,7 +30,7 @@ std::string verdict_sentence(const Plan& plan) {
 }
 
 ReportSection findings_section(const Plan& plan) {
-    ReportSection section{"Findings", {}, {}};
+    ReportSection section{"Findings", {}, {}, {}};
     for (const Finding& finding : plan.findings) {
         const FindingText text = text_of(finding);
         std::string line = std::string(name_of(finding.severity)) + " [" + std::string(finding.code) + "] " + text.message;
@@ -41,7 +41,7 @@ ReportSection findings_section(const Plan& plan) {
 }
 
 ReportSection assumptions_section(const Scenario& scenario, const Plan& plan) {
-    ReportSection section{"Assumptions", {}, {}};
+    ReportSection section{"Assumptions", {}, {}, {}};
     for (const std::string& assumption : scenario.model->assumptions) section.sentences.push_back(assumption);
     if (!scenario.model->verified)
         section.sentences.push_back("The family " + scenario.model->family + " was read by a rule that is not tested on a real checkpoint.");
@@ -54,7 +54,7 @@ ReportSection assumptions_section(const Scenario& scenario, const Plan& plan) {
 
 ReportSection launch_section(const Scenario& scenario, const Plan& plan) {
     const LaunchText launch = launch_text(scenario, plan);
-    ReportSection section{"Launch", {}, {launch.command}};
+    ReportSection section{"Launch", {}, {}, {launch.command}};
     for (const LaunchChange& change : launch.changed) {
         std::string what = change.flag;
         if (!change.from.empty()) what += " " + change.from;

@@ -112,6 +112,7 @@ std::string render_text(const Report& report, const TextStyle& style) {
             const std::string line = text_row(row.cells, row.level, widths, figures);
             text += row.strong ? colored(line, "1", style) : line;
         }
+        for (const std::string& line : section.verbatim) text += "  " + line + "\n";
         for (const std::string& sentence : section.sentences) text += wrapped(sentence, width, "  ");
     }
     return text;
@@ -122,6 +123,7 @@ std::string render_markdown(const Report& report) {
     if (!report.verdict.empty()) text += "**" + report.verdict + "**\n\n";
     for (const ReportSection& section : report.sections) {
         text += "## " + section.title + "\n\n" + markdown_table(section.table);
+        for (const std::string& line : section.verbatim) text += "```\n" + line + "\n```\n\n";
         for (const std::string& sentence : section.sentences) text += "- " + sentence + "\n";
         if (!section.sentences.empty()) text += "\n";
     }

@@ -22,6 +22,7 @@ struct ReportSection {
     std::string title;
     ReportTable table;
     std::vector<std::string> sentences;
+    std::vector<std::string> verbatim = {};  // commands: never wrapped, so that they can be pasted
 };
 
 enum class Tone { good, bad, unsure };
