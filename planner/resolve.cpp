@@ -23,6 +23,34 @@ Diagnostic missing(std::string flag, std::string what, std::string hint) {
     return diagnostic;
 }
 
+struct MethodName {
+    std::string_view flag;     // the engines' name of a loading method
+    std::string_view variant;  // the storage format it makes of a checkpoint that is not quantized; empty: none
+};
+
+// `--quantization` of the engines names a loading method. Of a checkpoint that is quantized already it says what the
+// files say themselves; only a plain one becomes another format by it.
+constexpr MethodName kMethods[] = {
+    {"auto", ""},           {"compressed-tensors", ""}, {"quark", ""},         {"auto-round", ""},      {"modelopt", "fp8_tensor"},
+    {"modelopt_fp8", "fp8_tensor"}, {"modelopt_fp4", "nvfp4"},  {"petit_nvfp4", "nvfp4"}, {"awq_marlin", "awq"},   {"gptq_marlin", "gptq"},
+    {"marlin", "gptq"},     {"moe_wna16", "int4"},      {"bitsandbytes", "nf4"}, {"w8a8_int8", "int8"},   {"w8a8-int8", "int8"},
+    {"w8a8_fp8", "fp8_channel"}, {"fp8-block", "fp8_block128"}, {"fp8_block", "fp8_block128"},
+};
+
+const MethodName* method_named(std::string_view flag) {
+    const auto* found = std::find_if(std::begin(kMethods), std::end(kMethods), [&](const MethodName& m) { return m.flag == flag; });
+    return found == std::end(kMethods) ? nullptr : found;
+}
+
+std::optional<LlmSpec> read_target(const Scenario& scenario, const CatalogueOptions& options, ReadOptions read, Diagnostics& diagnostics) {
+    const MethodName* method = method_named(scenario.engine.quantization);
+    read.quantization = method == nullptr ? scenario.engine.quantization : std::string{};
+    auto model = find_model(scenario.model_name, read, options.models_dir, diagnostics);
+    if (!model || method == nullptr || method->variant.empty() || !model->quant_method.empty()) return model;
+    read.quantization = std::string(method->variant);
+    return find_model(scenario.model_name, read, options.models_dir, diagnostics);
+}
+
 bool resolve_models(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
     if (!scenario.model && scenario.model_name.empty()) {
         diagnostics.add(missing("--model", "no model is named", "name a preset (kvplan models list), a config.json or a checkpoint directory"));
@@ -31,12 +59,10 @@ bool resolve_models(Scenario& scenario, const CatalogueOptions& options, Diagnos
     ReadOptions read;
     read.assume_family = options.assume_family;
     if (!scenario.model) {
-        read.quantization = scenario.engine.quantization;
-        if (auto model = find_model(scenario.model_name, read, options.models_dir, diagnostics))
+        if (auto model = read_target(scenario, options, read, diagnostics))
             scenario.model = std::make_shared<const LlmSpec>(std::move(*model));
     }
     if (!scenario.draft_model && !scenario.draft_model_name.empty()) {
-        read.quantization.clear();
         if (auto draft = find_model(scenario.draft_model_name, read, options.models_dir, diagnostics))
             scenario.draft_model = std::make_shared<const LlmSpec>(std::move(*draft));
     }
