@@ -55,6 +55,18 @@ std::vector<std::string_view> size_fields(const Subject& s) {
     return {s.by_ratio() ? std::string_view("hicache_ratio") : std::string_view("hicache_size"), "host_available"};
 }
 
+/// "--hicache-size 39 (39.00 GB a rank with all pools), or --hicache-ratio 2.3".
+std::string safe_flags(const HostPlan::SafeMax& safe) {
+    const std::int64_t size = safe.kv_offloading_size_gib.value_or(safe.hicache_size_gb);
+    std::string advice;
+    if (size > 0) {
+        advice = safe.kv_offloading_size_gib ? "--kv-offloading-size " : "--hicache-size ";
+        advice += std::to_string(size) + " (" + decimal_size(safe.bytes_per_rank) + " a rank with all pools)";
+    }
+    if (safe.hicache_ratio > 0.0) advice += (advice.empty() ? "" : ", or ") + std::string("--hicache-ratio ") + shortest(safe.hicache_ratio, 2);
+    return advice.empty() ? "no host cache" : advice;
+}
+
 std::vector<FindingValue> room(const Subject& s) {
     const HostPlan& host = s.plan.host;
     std::vector<FindingValue> values = {bytes("asked", s.plan.hicache.bytes_per_node), bytes("per_rank", s.plan.hicache.bytes_per_rank),
@@ -62,7 +74,7 @@ std::vector<FindingValue> room(const Subject& s) {
                                         bytes("required_high", host.required_high_bytes), bytes("available", *host.available_bytes),
                                         text("limit", name_of(host.limited_by))};
     if (host.safe_max) {
-        values.push_back(text("flag", host.safe_max->kv_offloading_size_gib ? "--kv-offloading-size" : "--hicache-size"));
+        values.push_back(text("advice", safe_flags(*host.safe_max)));
         values.push_back(count("safe_size", host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb)));
         values.push_back({"safe_ratio", "ratio", host.safe_max->hicache_ratio, {}});
         values.push_back(bytes("safe_bytes_per_rank", host.safe_max->bytes_per_rank));
@@ -154,10 +166,11 @@ void find_own_check(Subject& s) {
     const HostPlan& host = s.plan.host;
     if (!s.cache_on()) return;
     if (host.engine_check_catches && !*host.engine_check_catches) {
-        s.add("engine_check_blind", FindingSeverity::warning,
-              {count("ranks", host.ranks_per_node), bytes("per_rank", s.plan.hicache.bytes_per_rank),
-               text("check", !s.rules.check_reserve ? "none" : s.rules.check_divides_by_ranks ? "share" : "whole_machine")},
-              {"engine"});
+        const std::string ranks = std::to_string(host.ranks_per_node);
+        const std::string how = !s.rules.check_reserve ? "it has no check of the kind"
+                                : s.rules.check_divides_by_ranks ? "its check gives each of the " + ranks + " ranks a share of the free RAM, but counts neither the processes nor a container's limit"
+                                                                 : "each of the " + ranks + " ranks compares its own pools with the machine's whole free RAM, before the pages of the others are touched";
+        s.add("engine_check_blind", FindingSeverity::warning, {count("ranks", host.ranks_per_node), bytes("per_rank", s.plan.hicache.bytes_per_rank), text("how", how)}, {"engine"});
     }
     if (host.engine_check_catches && *host.engine_check_catches) {
         s.add("engine_check_refuses", FindingSeverity::note, {bytes("per_rank", s.plan.hicache.bytes_per_rank), count("ranks", host.ranks_per_node)}, {"engine"});

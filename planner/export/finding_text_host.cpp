@@ -8,10 +8,10 @@ std::vector<FindingTemplate> lack_templates() {
         {"hicache_exceeds_host_ram", "The host pools of all ranks need more RAM than the host has.",
          "The host cache asks {asked} on this host ({ranks} ranks x {per_rank}); with processes and reserve {required} is needed, {available} is available "
          "(limit: {limit}).",
-         "Take at most {flag} {safe_size} ({safe_bytes_per_rank} a rank with all pools), or ratio {safe_ratio}."},
+         "Take at most {advice}."},
         {"host_memory_tight", "The host pools fit only if the engine's processes stay small.",
          "{required} of {available} is needed, but {required_high} if each process grows to 10 GB.",
-         "Take at most {flag} {safe_size} ({safe_bytes_per_rank} a rank), or ratio {safe_ratio}."},
+         "Take at most {advice}."},
         {"host_ram_too_small", "The engine's processes alone may need more RAM than the host has.",
          "{ranks} processes and the reserve need up to {required_high}; {available} is available (limit: {limit}).",
          "Free RAM, raise the container's limit, or give a smaller --host-reserve if the estimate is too careful."},
@@ -27,8 +27,7 @@ std::vector<FindingTemplate> lack_templates() {
          "--hicache-size {size} is per rank: {ranks} ranks ask {asked}. One rank's share of {size} GB would be {share} GB.",
          "Divide the total by the ranks on the host."},
         {"engine_check_blind", "The engine's own check would not stop this launch.",
-         "The engine starts anyway: each of the {ranks} ranks checks its own pools ({per_rank}) by itself, against the machine's free RAM, before the "
-         "pages of the others are touched (check at this version: {check}). Expect a hang while pinning, or the kernel's OOM killer, and no error.",
+         "The engine would start anyway: {how}. Expect a hang while {per_rank} a rank are pinned, or the kernel's OOM killer, and no error.",
          ""},
         {"engine_check_refuses", "The engine's own check stops this launch with an error.",
          "At this version the start ends with \"Not enough host memory available\": a rank's share of the free RAM is below {per_rank}. Where ranks start apart, "

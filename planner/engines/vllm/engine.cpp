@@ -18,6 +18,7 @@ class VllmEngine final : public Engine {
 public:
     std::string_view name() const override { return "vllm"; }
     std::string rule_set(const EngineOptions& options) const override { return "vllm " + find_version(options.version_text).label; }
+    std::optional<RuleDate> rule_date(const EngineOptions& options) const override { return vllm::rule_date(options); }
     void check(const Scenario& scenario, Diagnostics& diagnostics) const override { vllm::check(scenario, diagnostics); }
     std::vector<StageLayers> stages(const Scenario& scenario) const override { return vllm::stages(scenario); }
     WeightRules weight_rules(const Scenario& scenario) const override { return vllm::weight_rules(scenario); }
