@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/engines/engine.hpp"
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/free_before_load.hpp"
+#include "planner/engines/sglang/memory.hpp"
 #include "planner/engines/sglang/requests.hpp"
 #include "planner/engines/sglang/versions.hpp"
 #include "planner/engines/sglang/window_pools.hpp"
+#include "planner/weights.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::sglang {
@@ -55,22 +58,33 @@ private:
         return list;
     }
 
+    /// What makes the weights of one GPU smaller.
+    [[nodiscard]] std::string lighter_weights() const {
+        const EngineOptions& e = s_.engine;
+        std::string list = "tp_size=" + std::to_string(std::max<std::int64_t>(1, e.tp) * 2);
+        if (s_.model->layers() >= 2 * e.pp) list += ", pp_size=" + std::to_string(std::max<std::int64_t>(1, e.pp) * 2);
+        return list + ", a smaller quantization";
+    }
+
+    void no_pool() {
+        const GpuPlan& gpu = plan_.gpu;
+        const MemFraction& f = gpu.mem_fraction;
+        std::vector<Finding::Change> remedy;
+        if (f.recommended) remedy.push_back({"mem_fraction_static", shortest(*f.recommended, 3)});
+        const bool room = gpu.weights_bytes < gpu.budget_bytes;
+        // Rounded up, as the engine prints it.
+        const std::string smallest = f.feasible_min ? shortest(std::ceil(*f.feasible_min * 1000) / 1000, 3) : "none";
+        add(room ? "no_room_for_kv" : "weights_do_not_fit", FindingSeverity::error,
+            {bytes("weights", gpu.weights_bytes), bytes("budget", gpu.budget_bytes), bytes("free", gpu.free_before_load_bytes.expected),
+             bytes("lacking", gpu.shortfall_bytes), ratio("fraction", f.value), text("smallest_fraction", smallest),
+             text("ways_out", room ? ways_out() : lighter_weights())},
+            {"mem_fraction_static", "tp_size", "quantization"}, std::move(remedy));
+    }
+
     void fits() {
         const GpuPlan& gpu = plan_.gpu;
         const Tokens t = plan_.capacity.max_total_num_tokens.expected;
-        if (t.count() == 0) {
-            const auto& f = gpu.mem_fraction;
-            std::vector<Finding::Change> remedy;
-            if (f.recommended) remedy.push_back({"mem_fraction_static", shortest(*f.recommended, 3)});
-            const bool heavy = gpu.weights_bytes > gpu.free_before_load_bytes.expected;
-            const bool by_state = !heavy && gpu.weights_bytes < gpu.budget_bytes;
-            add(by_state ? "no_room_for_kv" : "weights_do_not_fit", FindingSeverity::error,
-                {bytes("weights", gpu.weights_bytes), bytes("budget", gpu.budget_bytes), bytes("free", gpu.free_before_load_bytes.expected),
-                 bytes("lacking", gpu.shortfall_bytes), ratio("fraction", f.value), ratio("smallest_fraction", f.feasible_min.value_or(0)),
-                 text("ways_out", ways_out())},
-                {"mem_fraction_static", "tp_size", "quantization"}, std::move(remedy));
-            return;
-        }
+        if (t.count() == 0) return no_pool();
         if (plan_.capacity.max_total_num_tokens.low.count() == 0) {
             add("weights_may_not_fit", FindingSeverity::warning,
                 {bytes("weights_high", plan_.weights.bytes_per_rank.high), bytes("budget", gpu.budget_bytes)}, {"mem_fraction_static", "weights_per_gpu"});
@@ -102,17 +116,42 @@ private:
         }
     }
 
+    /// What DP attention with `dp` workers would hold in all: attention weights grow, each worker has tokens of its own.
+    [[nodiscard]] Tokens tokens_with_workers(std::int64_t dp, const Engine& engine) const {
+        Scenario now = s_;
+        now.weights_per_gpu.reset();
+        Scenario then = now;
+        then.engine.enable_dp_attention = true;
+        then.engine.dp = dp;
+        WeightsPlan weights = plan_weights(then, engine);
+        const Bytes shift = plan_.weights.bytes_per_rank.expected - plan_weights(now, engine).bytes_per_rank.expected;
+        const double f = s_.engine.mem_fraction_static ? s_.engine.mem_fraction_static->value : default_fraction(then).value;
+        return size_pools(then, stage_loads(then, weights, shift), plan_.gpu.free_before_load_bytes.expected, f).tokens * dp;
+    }
+
     void replication() {
         const Parallelism& p = plan_.parallelism;
         const KvCachePlan& kv = plan_.kv_cache;
-        if (kv.latent && p.attention_tp > 1) {
-            // With DP attention each worker holds other requests; attention weights are then whole on every rank.
-            add("latent_replicated", FindingSeverity::note,
-                {count("copies", p.attention_tp), tokens("tokens", plan_.capacity.max_total_num_tokens.expected), count("gain", p.attention_tp)},
-                {"enable_dp_attention", "dp_size"}, {{"enable_dp_attention", "true"}, {"dp_size", std::to_string(p.tp)}});
-        } else if (kv.kv_head_replication > 1) {
+        if (!kv.latent && kv.kv_head_replication > 1) {
             add("kv_heads_replicated", FindingSeverity::note, {count("copies", kv.kv_head_replication), count("ranks", p.attention_tp)},
                 {"tp_size", "enable_dp_attention"});
+        }
+        const bool pool = plan_.capacity.max_total_num_tokens.expected.count() > 0;
+        if (!kv.latent || p.attention_tp <= 1 || p.replicas > 1 || !pool) return;
+        const Engine& engine = engine_of(s_.engine);
+        const Tokens now = plan_.capacity.max_total_num_tokens.expected * p.dp_attention;
+        std::int64_t best_dp = p.dp_attention;
+        Tokens best = now;
+        for (std::int64_t dp = p.tp; dp > p.dp_attention; dp /= 2) {
+            if (p.tp % dp != 0) break;
+            if (const Tokens held = tokens_with_workers(dp, engine); held > best) best = held, best_dp = dp;
+        }
+        std::vector<FindingValue> values = {count("copies", p.attention_tp), tokens("tokens", now), count("workers", best_dp), tokens("with_workers", best)};
+        if (best_dp == p.dp_attention) {
+            add("latent_replicated", FindingSeverity::note, std::move(values), {"enable_dp_attention"});
+        } else {
+            add("dp_attention_holds_more", FindingSeverity::note, std::move(values), {"enable_dp_attention", "dp_size"},
+                {{"enable_dp_attention", "true"}, {"dp_size", std::to_string(best_dp)}});
         }
     }
 
