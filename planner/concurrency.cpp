@@ -81,7 +81,8 @@ std::vector<ConcurrencyByContext> by_context(const Scenario& scenario, const Pla
 }
 
 /// Only prompt + output together is known: no retraction at full length, and up to the growth of output-heavy traffic.
-void plan_range(const Scenario& scenario, const Plan& plan, double workers, ConcurrencyPlan& result) {
+ConcurrencyPlan plan_range(const Scenario& scenario, const Plan& plan, double workers) {
+    ConcurrencyPlan result;
     const double total = *scenario.workload.request_tokens;
     const AdmissionCase heavy = case_of(
         scenario, plan,
@@ -92,6 +93,7 @@ void plan_range(const Scenario& scenario, const Plan& plan, double workers, Conc
     result.steady_state_low = full;
     result.steady_state_high = std::max(full, std::min(steady_state_concurrency(heavy), cap.requests) * workers);
     result.limited_by = full < cap.requests * workers ? ConcurrencyLimit::kv_pool : cap.by;
+    return result;
 }
 
 }  // namespace
@@ -109,14 +111,12 @@ std::optional<RequestShape> request_shape(const Workload& w) {
 }
 
 ConcurrencyPlan plan_concurrency(const Scenario& scenario, const Plan& plan) {
-    ConcurrencyPlan result;
     const auto workers = static_cast<double>(plan.parallelism.replicas * plan.parallelism.dp_attention);
-    result.by_context = by_context(scenario, plan, workers);
     const std::optional<RequestShape> request = request_shape(scenario.workload);
-    if (!request) {
-        if (scenario.workload.request_tokens && *scenario.workload.request_tokens > 0.0) plan_range(scenario, plan, workers, result);
-        return result;
-    }
+    ConcurrencyPlan result;
+    if (!request && scenario.workload.request_tokens.value_or(0.0) > 0.0) result = plan_range(scenario, plan, workers);
+    result.by_context = by_context(scenario, plan, workers);
+    if (!request) return result;
     const AdmissionCase c = case_of(scenario, plan, *request);
     const double footprint = mean_footprint(*request, c.page);
     const Limit cap = other_limits(scenario, plan, footprint);

@@ -185,11 +185,28 @@ struct Ceiling {
     TokensPerSecond tokens_per_second;
 };
 
+/// Bounds and expectations at one concurrency (of the whole deployment).
 struct ThroughputPoint {
     double concurrency = 0.0;
-    TokensPerSecond output_tokens_per_second;
-    double step_seconds = 0.0;
-    std::string_view limited_by;
+    TokensPerSecond output_tokens_per_second; // upper bound
+    double step_seconds = 0.0;                // lower bound of a decode step, in the middle of the outputs
+    std::string_view limited_by;              // the resource with the largest time
+    double ttft_seconds = 0.0, itl_seconds = 0.0;  // lower bounds
+    double expected_output_tokens_per_second = 0.0;
+    double expected_ttft_seconds = 0.0, expected_itl_seconds = 0.0;
+};
+
+/// Where the resource with the largest time changes along the curve.
+struct ThroughputChange {
+    double concurrency = 0.0;
+    std::string_view from, to;
+};
+
+/// What the workload's hit rate is worth when all hits come from the host tier, against computing the whole prompt.
+struct HostTierEffect {
+    double prefill_seconds_saved = 0.0;       // of a request, expected
+    double host_link_seconds = 0.0;           // spent for it on each rank's host link, expected
+    double output_change_per_second = 0.0;    // expected output tokens/s with the hits less without them; may be negative
 };
 
 struct ThroughputPlan {                       // whole deployment; all but the expected value are upper bounds
@@ -199,6 +216,8 @@ struct ThroughputPlan {                       // whole deployment; all but the e
     std::optional<Estimate<double>> expected_output_tokens_per_second;
     std::vector<Ceiling> ceilings;
     std::vector<ThroughputPoint> curve;
+    std::vector<ThroughputChange> changes;
+    std::optional<HostTierEffect> host_tier;  // with a host tier and a hit rate
 };
 
 enum class FindingSeverity { error, warning, note };

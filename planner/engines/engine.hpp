@@ -64,6 +64,12 @@ struct HostRules {
     bool pins_power_of_two = false;            // each pinned block takes the next power of two
 };
 
+/// How the engine puts steps together.
+struct StepRules {
+    bool mixed = true;           // prompts and decoding requests share steps; false: a step is one or the other
+    bool two_batches = false;    // two batches alternate, so that one computes while the other transfers
+};
+
 /// What an engine is asked. Each engine's folder answers with its own constants; nothing outside the registry asks
 /// which engine it is.
 class Engine {
@@ -92,6 +98,7 @@ public:
     [[nodiscard]] virtual HostRules host_rules(const Scenario& /*scenario*/) const { return {}; }
     /// Requests that its scheduler lets run at once in one pool when the queue is never empty (before max_running_requests).
     [[nodiscard]] virtual double admitted_requests(const Scenario& /*scenario*/, const AdmissionCase& c) const { return steady_state_concurrency(c); }
+    [[nodiscard]] virtual StepRules step_rules(const Scenario& /*scenario*/) const { return {}; }
     /// Findings that only this engine's rules can make (after all stages are planned).
     virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;
 

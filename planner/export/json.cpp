@@ -196,7 +196,20 @@ Json throughput(const ThroughputPlan& plan) {
         curve.push_back({{"concurrency", of(point.concurrency)},
                          {"output_tokens_per_second", of(point.output_tokens_per_second)},
                          {"step_seconds", of(point.step_seconds)},
-                         {"limited_by", point.limited_by}});
+                         {"limited_by", point.limited_by},
+                         {"ttft_seconds", of(point.ttft_seconds)},
+                         {"itl_seconds", of(point.itl_seconds)},
+                         {"expected_output_tokens_per_second", of(point.expected_output_tokens_per_second)},
+                         {"expected_ttft_seconds", of(point.expected_ttft_seconds)},
+                         {"expected_itl_seconds", of(point.expected_itl_seconds)}});
+    Json changes = Json::array();
+    for (const ThroughputChange& change : plan.changes)
+        changes.push_back({{"concurrency", of(change.concurrency)}, {"from", change.from}, {"to", change.to}});
+    Json host_tier;
+    if (plan.host_tier)
+        host_tier = {{"prefill_seconds_saved", of(plan.host_tier->prefill_seconds_saved)},
+                     {"host_link_seconds", of(plan.host_tier->host_link_seconds)},
+                     {"output_change_per_second", of(plan.host_tier->output_change_per_second)}};
     return {{"decode_tokens_per_second", of(plan.decode)},
             {"prefill_tokens_per_second", of(plan.prefill)},
             {"output_tokens_per_second", of(plan.output)},
@@ -204,7 +217,9 @@ Json throughput(const ThroughputPlan& plan) {
             {"limited_by", plan.limited_by.empty() ? Json(nullptr) : of(plan.limited_by)},
             {"expected_output_tokens_per_second", of(plan.expected_output_tokens_per_second)},
             {"ceilings", ceilings},
-            {"curve", curve}};
+            {"curve", curve},
+            {"changes", changes},
+            {"host_tier", host_tier}};
 }
 
 Json findings(const std::vector<Finding>& all) {

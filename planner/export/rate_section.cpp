@@ -47,6 +47,11 @@ ReportSection throughput(const Plan& plan) {
     }
     if (plan.latency.ttft_seconds) section.sentences.push_back("Time to first token: at least " + duration(plan.latency.ttft_seconds->low) + ", expected " + duration(plan.latency.ttft_seconds->expected) + ".");
     if (plan.latency.itl_seconds) section.sentences.push_back("Inter-token latency: at least " + duration(plan.latency.itl_seconds->low) + ", expected " + duration(plan.latency.itl_seconds->expected) + ".");
+    for (const ThroughputChange& change : t.changes)
+        section.sentences.push_back("From " + fixed(change.concurrency, 0) + " requests at once " + std::string(change.to) + " takes the most time, below it " + std::string(change.from) + ".");
+    if (t.host_tier)
+        section.sentences.push_back("All hits from the host tier: " + duration(t.host_tier->prefill_seconds_saved) + " of prefill saved a request, " + duration(t.host_tier->host_link_seconds) +
+                                    " of host link spent, " + (t.host_tier->output_change_per_second < 0 ? "" : "+") + fixed(t.host_tier->output_change_per_second, 0) + " output tokens/s expected.");
     return section;
 }
 

@@ -29,4 +29,8 @@ double admitted_requests(const EngineOptions& options, const AdmissionCase& c) {
     return std::min(by_gate, by_memory);
 }
 
+StepRules step_rules(const EngineOptions& options) {
+    return {.mixed = options.enable_mixed_chunk, .two_batches = !options.moe_a2a_backend.empty() && options.moe_a2a_backend != "none"};
+}
+
 }  // namespace kvplan::sglang

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "planner/admission.hpp"
+#include "planner/engines/engine.hpp"
 #include "planner/scenario.hpp"
 
 namespace kvplan::sglang {
@@ -14,5 +15,9 @@ namespace kvplan::sglang {
 /// so n = (M - S - E[I] - min(max_new, 4096) - P)/(E[I] + (E[O]/2)(1 + c^2) + ratio x E[min(max_new - generated, 4096)]) + 1,
 /// and never more than the pool holds.
 [[nodiscard]] double admitted_requests(const EngineOptions& options, const AdmissionCase& c);
+
+/// A step is a prefill or a decode batch unless --enable-mixed-chunk; two batches may alternate where experts exchange tokens
+/// through an all-to-all backend (managers/scheduler.py, two_batch_overlap.py).
+[[nodiscard]] StepRules step_rules(const EngineOptions& options);
 
 }  // namespace kvplan::sglang
