@@ -94,6 +94,7 @@ Seconds StepTimer::finish(std::initializer_list<Work> groups, const Beside& besi
     s[Resource::latency] = beside.latency + beside.outside;
     // Two alternating batches hide everything behind the busiest resource, at the price of reading the weights twice.
     if (request_.two_batches) serial = std::min(serial, std::max(s[Resource::hbm] + beside.weights, s[Resource::compute]));
+    if (work_.workers > 1.0) serial /= costs_.lockstep;
     s.total = beside.outside + (costs_.links_overlap ? std::max({serial, beside.links, beside.host}) : std::max(serial + beside.links, beside.host));
     return s;
 }

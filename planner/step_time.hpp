@@ -18,6 +18,7 @@ struct Costs {
     double mixture = 1.0;              // of both rates, for routed and shared experts against dense matrices
     double weights = 1.0;              // fraction of the memory bandwidth while weights are read
     double context = 1.0;              // … while KV and states are read
+    double lockstep = 1.0;             // mean load of DP-attention workers, which step together, against the fullest
     double link = 1.0, host_link = 1.0;
     double kernel_seconds = 0.0;       // of one launch that waits for the one before
     double collective_seconds = 0.0;   // of one collective beyond its bytes

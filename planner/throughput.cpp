@@ -15,7 +15,7 @@ constexpr std::string_view kOffered = "offered";
 // One more request counts as raising the ceiling when it brings at least this share of what a request brings on average.
 constexpr double kStillRises = 0.1;
 // Nine of ten measurements of models that the fit had not seen lie between these multiples (docs/accuracy-throughput.md).
-constexpr double kExpectedLow = 0.57, kExpectedHigh = 1.64;
+constexpr double kExpectedLow = 0.57, kExpectedHigh = 1.69;
 constexpr int kCrossingRounds = 8;
 
 /// Output rate of a deployment of equal replicas at a concurrency.

@@ -11,7 +11,7 @@ namespace {
 
 std::vector<double*> fitted(Costs& c) {
     return {&c.compute[0], &c.compute[1], &c.compute[2], &c.attention_compute, &c.weights, &c.context, &c.link,
-            &c.kernel_seconds, &c.collective_seconds, &c.token_seconds, &c.mixture};
+            &c.kernel_seconds, &c.collective_seconds, &c.token_seconds, &c.mixture, &c.lockstep};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ std::vector<double> cross_validate(const std::vector<const PreparedCase*>& cases
         std::vector<const PreparedCase*> others;
         for (const PreparedCase* c : cases)
             if (group(*c) != left_out) others.push_back(c);
-        const Costs costs = fit(others, expected_costs(), 300);
+        const Costs costs = fit(others, expected_costs(), 600);
         for (const PreparedCase* c : cases)
             if (group(*c) == left_out) errors.push_back(log_error(*c, costs));
     }

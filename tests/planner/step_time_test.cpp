@@ -222,7 +222,7 @@ TEST_CASE("Few running requests are limited by admission, many by a resource", "
 
 TEST_CASE("A host tier is worth its hits unless its link is slower than computing", "[throughput][hicache]") {
     const Scenario s = small_scenario();
-    // A token computed: 100 MFLOP at 0.65 of 100 TFLOPS = 1.54 us and its attention; loaded: 8,000 B at 0.8 of 10 GB/s = 1 us.
+    // A token computed: 100 MFLOP at 0.60 of 100 TFLOPS = 1.67 us and its attention; loaded: 8,000 B at 0.8 of 10 GB/s = 1 us.
     const Rates fast = rates_of(s, 1000, 2, 1'000'000, 1e12, 0.5, true);
     REQUIRE(fast.throughput.host_tier);
     CHECK(about(fast.throughput.host_tier->host_link_seconds, 500 * 8000 / 8e9));
