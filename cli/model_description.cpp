@@ -156,7 +156,8 @@ exporting::ReportSection facts_section(const LlmSpec& spec) {
     add("context", with_commas(spec.max_position_embeddings));
     add("hidden size", with_commas(spec.hidden_size));
     add("vocabulary", with_commas(spec.vocab_size) + (spec.tied_embeddings ? ", head tied to the embedding" : ""));
-    add("weights", spec.quantization + (spec.quant_method.empty() ? "" : " by " + spec.quant_method) + ", the rest " + std::string(name_of(spec.dtype)));
+    const std::string base(name_of(spec.dtype));
+    add("weights", spec.quantization == base ? base : spec.quantization + (spec.quant_method.empty() ? "" : " by " + spec.quant_method) + ", the rest " + base);
     if (spec.checkpoint_kv_dtype) add("KV type asked for", std::string(name_of(*spec.checkpoint_kv_dtype)));
     return section;
 }

@@ -67,7 +67,8 @@ void QuantizationRules::ignore(std::string_view pattern) { ignored_.add(pattern,
 void QuantizationRules::assign(std::string_view pattern, const StorageFormat& format) { assigned_.add(pattern, add_format(format)); }
 
 bool QuantizationRules::is_draft(std::string_view name) const {
-    if (name.substr(0, name.find('.')) == "mtp") return true;
+    const std::string_view head = name.substr(0, name.find('.'));
+    if (head == "mtp" || head == "mtp_layers") return true;
     constexpr std::string_view kLayers = "layers.";
     if (main_layers_ <= 0 || name.substr(0, kLayers.size()) != kLayers) return false;
     const std::string_view number = name.substr(kLayers.size(), name.find('.', kLayers.size()) - kLayers.size());

@@ -26,7 +26,7 @@ struct DTypeTotal {
 /// What the names of tensors tell about a checkpoint besides sizes.
 struct TensorNames {
     bool lm_head = false;                 ///< an output head of the main model is stored
-    bool draft_module = false;            ///< "mtp.*" tensors are stored
+    bool draft_module = false;            ///< "mtp.*" or "mtp_layers.*" tensors are stored
     std::int64_t layers = 0;              ///< one more than the highest N of "layers.N."
     std::int64_t embedding_layers = 0;    ///< one more than the highest N of "layers.N.embed_tokens"; 0: none
     bool draft_embedding = false;         ///< "mtp.*" with an embedding of its own

@@ -126,7 +126,7 @@ void TensorNames::note(std::string_view name, std::string_view dtype) {
             embedding_layers = std::max(embedding_layers, count);
         return;
     }
-    if (begins(name, "mtp.")) {
+    if (begins(name, "mtp.") || begins(name, "mtp_layers.") || begins(name, "nextn.")) {
         draft_module = true;
         draft_embedding = draft_embedding || name.find("embed_tokens.") != std::string_view::npos || ends(name, ".emb.tok_emb.weight");
         return;

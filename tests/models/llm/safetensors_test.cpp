@@ -208,6 +208,9 @@ TEST_CASE("Draft layers and heads are seen by their names", "[safetensors][index
     names.note("model.layers.99999999999999999999.x");
     CHECK(names.layers == 4);
     CHECK_FALSE(names.lm_head);
+    TensorNames mimo;
+    mimo.note("model.mtp_layers.0.input_proj.weight");
+    CHECK(mimo.draft_module);
 }
 
 TEST_CASE("A directory: headers when all files are there, else the index", "[safetensors][directory]") {
