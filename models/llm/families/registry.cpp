@@ -24,6 +24,7 @@ std::vector<Family> every_family() {
     append(families, drafters());  // known by architecture: their model_type is that of the layers they use
     append(families, minimax());
     append(families, step());
+    append(families, lfm2());
     append(families, longcat());
     append(families, llama4());
     append(families, gemma4());

@@ -62,6 +62,7 @@ struct VisionFamily {
 [[nodiscard]] std::vector<Family> minimax();
 [[nodiscard]] std::vector<Family> step();
 [[nodiscard]] std::vector<Family> drafters();
+[[nodiscard]] std::vector<Family> lfm2();
 [[nodiscard]] std::vector<Family> longcat();
 [[nodiscard]] std::vector<Family> llama4();
 [[nodiscard]] std::vector<Family> gemma4();

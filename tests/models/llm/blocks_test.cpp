@@ -218,6 +218,19 @@ TEST_CASE("Released checkpoints come out to the parameter and the byte", "[model
         CHECK(sums.checkpoint_bytes.count() == 359'045'130'240);
         CHECK(sums.tensors == 644);
     }
+    SECTION("LFM2.5-8B-A1B: short convolutions, 22 layers of experts with an f32 bias, tied by default") {
+        std::string types;
+        for (int i = 0; i < 24; ++i)
+            types += std::string(i ? ", " : "") + (i % 4 == 2 ? "\"full_attention\"" : "\"conv\"");
+        const LlmSpec spec = model_of(R"({"model_type": "lfm2_moe", "hidden_size": 2048, "num_hidden_layers": 24,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 7168, "moe_intermediate_size": 1792,
+            "num_experts": 32, "num_experts_per_tok": 4, "num_dense_layers": 2, "conv_L_cache": 3, "vocab_size": 128000,
+            "dtype": "bfloat16", "layer_types": [)" +
+                                      types + "]}");
+        CHECK(totals(spec).total_params == 8'467'856'832);
+        CHECK(totals(spec).checkpoint_bytes.count() == 16'935'715'072);
+        CHECK(std::get<LinearAttention>(spec.layer(0).attention).kind == LinearAttention::Kind::short_conv);
+    }
     SECTION("Mixtral-8x22B-Instruct") {
         CHECK(
             totals(
