@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <string>
 
 namespace kvplan {
 
@@ -53,11 +55,32 @@ Local local_shape(const WeightMatrix& matrix, const WeightRules& rules) {
         case Sharding::row: local.cols = split_units(matrix.cols, matrix.units, group); break;
         case Sharding::vocab: local.rows = ceil_div(round_up(matrix.rows, rules.vocab_padding), group); break;
     }
-    if (matrix.component == Component::experts && rules.expert_padding > 1) {
-        if (cut == Sharding::column) local.rows = round_up(local.rows, rules.expert_padding);
-        if (cut == Sharding::row) local.cols = round_up(local.cols, rules.expert_padding);
-    }
     return local;
+}
+
+// Kernels want whole tiles of experts: the intermediate size of a rank, and the width experts work on.
+Local padded_shape(const WeightMatrix& matrix, const WeightRules& rules, Local local) {
+    if (matrix.component != Component::experts || matrix.sharding != Sharding::expert) return local;
+    const bool down = matrix.inside_expert == Sharding::row;
+    auto& inner = down ? local.cols : local.rows;
+    auto& width = down ? local.rows : local.cols;
+    inner = round_up(inner, std::max<std::int64_t>(1, rules.expert_padding));
+    if (width > 1) width = round_up(width, std::max<std::int64_t>(1, rules.expert_width_padding));
+    return local;
+}
+
+// The matrix alone, without scales, zero points and bias: they lie in tensors of their own.
+Bytes values_per_rank(const WeightMatrix& matrix, const WeightRules& rules) {
+    const Local padded = padded_shape(matrix, rules, local_shape(matrix, rules));
+    return Bytes{checked_mul(checked_mul(padded.rows, padded.cols), matrix.format.bits) / 8} * padded.count;
+}
+
+// A rest that the allocator leaves behind a tensor; 0 below 10 MiB, where tensors share segments.
+Bytes rest_behind(Bytes tensor, AllocatorCount counted) {
+    constexpr std::int64_t kLarge = 10 * kMiB, kStep = 2 * kMiB;
+    if (counted == AllocatorCount::none || tensor.count() < kLarge) return Bytes{0};
+    const Bytes rest{round_up(tensor.count(), kStep) - tensor.count()};
+    return counted == AllocatorCount::allocated && rest.count() > kMiB ? Bytes{0} : rest;
 }
 
 // Non-trtllm kernels keep a swizzled copy of the nvfp4 block scales, padded to 128 rows and 4 columns.
@@ -74,14 +97,15 @@ Bytes absorbed_copies(const Attention& attention, const WeightRules& rules) {
     return Bytes{heads * (latent->qk_nope_head_dim + latent->v_head_dim) * latent->kv_lora_rank * 2};
 }
 
-// Bytes by component; `extra` holds what is no component of the checkpoint.
+// Bytes by component, and what is no component of the checkpoint.
 struct Sums {
     std::array<std::int64_t, kComponents> by_component{};
     Bytes absorbed;
     Bytes lora;
+    Bytes rests;   // behind tensors, in the allocator
 
     [[nodiscard]] Bytes total() const {
-        Bytes sum = absorbed + lora;
+        Bytes sum = absorbed + lora + rests;
         for (const std::int64_t bytes : by_component) sum += Bytes{bytes};
         return sum;
     }
@@ -90,8 +114,20 @@ struct Sums {
             by_component[i] = checked_add(by_component[i], checked_mul(other.by_component[i], times));
         absorbed += other.absorbed * times;
         lora += other.lora * times;
+        rests += other.rests * times;
     }
 };
+
+// Matrices that the engines keep in one tensor: q, k and v; the projections into the latent; gate and up; all experts.
+std::string tensor_of(const WeightMatrix& matrix) {
+    if (matrix.component == Component::experts) return matrix.inside_expert == Sharding::row ? "w2" : "w13";
+    const bool heads = matrix.sharding == Sharding::query_heads || matrix.sharding == Sharding::kv_heads;
+    if (matrix.component == Component::attention && heads && matrix.name.find("_b_proj") == std::string::npos) return "qkv";
+    if (matrix.component == Component::attention && matrix.name.find("_a_proj") != std::string::npos) return "qkv_a";
+    const bool mlp = matrix.component == Component::dense_mlp || matrix.component == Component::shared_experts;
+    if (mlp && matrix.sharding == Sharding::column) return "gate_up";
+    return matrix.name;
+}
 
 // A-matrices of LoRA adapters [rank, in] and B-matrices [out, rank] in 16 bits, cut like the matrix they adapt.
 Bytes lora_buffers(const WeightMatrix& matrix, const Local& local, const EngineOptions& engine) {
@@ -101,15 +137,29 @@ Bytes lora_buffers(const WeightMatrix& matrix, const Local& local, const EngineO
 }
 
 Sums sum_of(const std::vector<WeightMatrix>& matrices, const Scenario& scenario, const WeightRules& rules) {
+    struct Tensor {
+        Bytes values, scales;
+        std::int64_t count = 1;
+    };
+    std::map<std::string, Tensor> tensors;
     Sums sums;
     for (const WeightMatrix& matrix : matrices) {
         if (!matrix.resident) continue;
         const bool tower = matrix.component == Component::vision || matrix.component == Component::audio;
         if (tower && !scenario.engine.enable_multimodal) continue;
         auto& slot = sums.by_component[static_cast<std::size_t>(matrix.component)];
-        slot = checked_add(slot, bytes_per_rank(matrix, rules).count());
+        const Bytes bytes = bytes_per_rank(matrix, rules);
+        slot = checked_add(slot, bytes.count());
         sums.lora += lora_buffers(matrix, local_shape(matrix, rules), scenario.engine);
+        const bool apart = matrix.component != Component::experts && !matrix.stacked;   // repeated blocks, such as a tower's
+        Tensor& tensor = tensors[tensor_of(matrix)];
+        tensor.count = apart ? std::max<std::int64_t>(1, matrix.count) : 1;
+        const Bytes values = std::min(bytes, values_per_rank(matrix, rules));
+        tensor.values += Bytes{values.count() / tensor.count};
+        tensor.scales += Bytes{(bytes - values).count() / tensor.count};
     }
+    for (const auto& [name, tensor] : tensors)
+        sums.rests += (rest_behind(tensor.values, rules.allocator) + rest_behind(tensor.scales, rules.allocator)) * tensor.count;
     return sums;
 }
 
@@ -192,6 +242,8 @@ void add_components(WeightsPlan& plan, const StageSums& stage, const WeightRules
     if (stage.sums.absorbed.count() > 0)
         plan.components.push_back({"absorbed_kv_b", stage.sums.absorbed, rules.attention_tp == 1});
     if (stage.sums.lora.count() > 0) plan.components.push_back({"lora_buffers", stage.sums.lora, false});
+    if (stage.sums.rests.count() > 0) plan.components.push_back({"allocator_rounding", stage.sums.rests, false});
+    if (rules.rope_table.count() > 0) plan.components.push_back({"rope_table", rules.rope_table, true});
     if (stage.draft.count() > 0) plan.components.push_back({"draft", stage.draft, false});
 }
 
@@ -212,10 +264,17 @@ void take_from_largest(std::vector<WeightComponent>& components, Bytes offloaded
 
 Bytes bytes_per_rank(const WeightMatrix& matrix, const WeightRules& rules) {
     const Local local = local_shape(matrix, rules);
-    Bytes one = stored(matrix.format, local.rows, local.cols).bytes;
-    if (rules.second_scale_copy) one += swizzled_scales(matrix.format, local.rows, local.cols);
+    const Local padded = padded_shape(matrix, rules, local);
+    Bytes one = stored(matrix.format, padded.rows, padded.cols).bytes;
+    if (rules.pads_values_only) {
+        // What the padding adds, less its share of scales.
+        const Bytes plain = stored(matrix.format, local.rows, local.cols).bytes;
+        const Bytes values{checked_mul(padded.rows * padded.cols - local.rows * local.cols, matrix.format.bits) / 8};
+        one = plain + values;
+    }
+    if (rules.second_scale_copy) one += swizzled_scales(matrix.format, padded.rows, padded.cols);
     // The bias of a row-parallel matrix is added once, after the reduction: every rank keeps all of it.
-    if (matrix.bias) one += Bytes{checked_mul(local.rows, bits_of(matrix.bias_type) / 8)};
+    if (matrix.bias) one += Bytes{checked_mul(padded.rows, bits_of(matrix.bias_type) / 8)};
     return one * local.count;
 }
 
@@ -230,12 +289,13 @@ WeightsPlan plan_weights(const Scenario& scenario, const Engine& engine) {
     plan.active_params = model.active_params;
 
     StageSums largest;
+    const Bytes rope = rules.rope_table;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         StageSums stage = sum_stage(scenario, rules, stages[i], i == 0, i + 1 == stages.size());
-        plan.stage_bytes.push_back(stage.total());
+        plan.stage_bytes.push_back(stage.total() + rope);
         if (i == 0 || stage.total() > largest.total()) largest = std::move(stage);
     }
-    const Bytes tensors = largest.total();
+    const Bytes tensors = largest.total() + rope;
     plan.draft_bytes = largest.draft;
     add_components(plan, largest, rules);
     if (scenario.weights_per_gpu) {
@@ -254,7 +314,7 @@ WeightsPlan plan_weights(const Scenario& scenario, const Engine& engine) {
                            with_overhead(rules.overhead_gib.high), weaker(Basis::engine_rule, rules.overhead_gib.basis)};
     const Bytes overhead = plan.bytes_per_rank.expected - (tensors - offloaded);
     take_from_largest(plan.components, offloaded);
-    if (overhead.count() > 0) plan.components.push_back({"allocator_and_loader", overhead, false});
+    if (overhead.count() != 0) plan.components.push_back({"allocator_and_loader", overhead, false});
     for (Bytes& stage : plan.stage_bytes) stage = stage - std::min(stage, offloaded) + overhead;
     return plan;
 }

@@ -21,6 +21,14 @@ struct EngineRule {
     std::string_view note;       // what it says, in our words
 };
 
+/// Which memory an engine's log of loaded weights counts beyond the tensors' own bytes. Tensors of 10 MiB and more get blocks of
+/// whole 2 MiB; the caching allocator of PyTorch cuts off a rest of more than 1 MiB (c10/cuda/CUDACachingAllocator.cpp).
+enum class AllocatorCount {
+    none,
+    allocated,   // what tensors hold: rests up to 1 MiB (vLLM reads the allocator)
+    reserved     // what is taken from the driver: every rest (SGLang reads the free memory)
+};
+
 /// How weights lie on the ranks: the answers that differ between engines, versions and flags.
 struct WeightRules {
     std::int64_t attention_tp = 1;          // group that splits attention
@@ -35,6 +43,10 @@ struct WeightRules {
     bool absorbed_latent_copies = true;     // MLA: w_kc and w_vc beside kv_b_proj
     bool second_scale_copy = false;         // nvfp4: a swizzled copy of the scales
     std::int64_t expert_padding = 1;        // local expert intermediate is padded to a multiple of this
+    std::int64_t expert_width_padding = 1;  // and what experts work on
+    bool pads_values_only = false;          // block scales are not padded with them
+    AllocatorCount allocator = AllocatorCount::none;
+    Bytes rope_table;                       // cos and sin for every position, on every rank
     bool draft_resident = false;            // MTP layers or a draft model are loaded
     bool draft_shares_embeddings = true;
     Estimate<double> overhead_gib;          // allocator rounding and loader remains beyond the tensors

@@ -43,6 +43,8 @@ std::vector<ChangeRule> table() {
          "Host pools are taken from the NUMA node of the GPU."},
         {C::swa_ratio_pools, {20260201}, open, "sglang.swa_ratio_pools", "v0.5.9", kPools,
          "Full tokens = budget / (F nf + r S ns), window tokens = r times that."},
+        {C::dsa_trtllm_default, {20260215}, open, "sglang.dsa_trtllm_default", "", kArgs,
+         "On compute capability 10 fp8 sparse attention runs with trtllm kernels, which store 576 plain bytes a layer (pull request 18389); before: packed 656."},
         {C::speculative_reserve_4096, {20260226}, {20260612}, "sglang.speculative_reserve", "v0.5.10", kArgs,
          "Default fraction keeps 4 GiB for drafts instead of 2; none since drafts are in the budget."},
         {C::prefill_graph_default, {20260302}, open, "sglang.prefill_graph_default", "v0.5.10", kArgs,

@@ -65,7 +65,8 @@ KvCells compressed_cells(const Scenario& scenario, const StageLayers& stage) {
     cells.target_budget = cells.full + cells.ratio * cells.window;
     const bool last = stage.first + stage.count == scenario.model->layers();
     if (drafts && last && n.all > 0) {
-        cells.draft_budget = cells.target_budget / d(n.all);
+        // A log of 2026-05-12 with drafts divides by the target's cell alone: one more layer only since drafts are in the budget.
+        if (in_force(Change::draft_in_budget, date)) cells.draft_budget = cells.target_budget / d(n.all);
         cells.window += kv;  // the MTP layer keeps a window only
     }
     if (n.by4 + n.by128 > 0) cells.groups.push_back(group(KvGroupKind::compressed, n.by4 + n.by128, c.c4 + c.c128, false));

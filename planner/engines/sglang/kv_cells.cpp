@@ -29,7 +29,7 @@ bool raw_sparse_latent(const Scenario& scenario) {
     if (engine.dsa_prefill_backend == "trtllm" || engine.dsa_decode_backend == "trtllm") return true;
     if (!engine.dsa_prefill_backend.empty() && !engine.dsa_decode_backend.empty()) return false;
     const bool glm_on_sm12 = gpu.sm_major == 12 && scenario.model->architecture.rfind("Glm", 0) == 0;
-    return gpu.sm_major >= 10 && !glm_on_sm12;
+    return gpu.sm_major >= 10 && !glm_on_sm12 && in_force(Change::dsa_trtllm_default, rule_date(scenario.engine));
 }
 
 /// Adds to the group of this kind and place, so that a plan lists each kind once.

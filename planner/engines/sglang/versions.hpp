@@ -32,6 +32,7 @@ enum class Change {
     swa_allowlist,               // second pool by architecture name
     swa_ratio_pools,             // tokens from F nf + r S ns
     speculative_reserve_4096,
+    dsa_trtllm_default,          // fp8 sparse latents on compute capability 10 in plain layout; before: packed
     prefill_graph_default,
     max_running_capped,          // a user value is capped by the pool's estimate
     draft_host_pool,

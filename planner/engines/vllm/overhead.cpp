@@ -55,7 +55,9 @@ Estimate<Bytes> experts(const Scenario& scenario) {
         packed = packed || packed_experts(c);
     }
     if (most <= 0) return certain(Bytes{0}, Basis::engine_rule);
-    const double gib = gib_of(d(max_num_batched_tokens(scenario)) * most * 2);
+    // Data-parallel engines gather the tokens of all before their experts; the kernel works on at most 32,768 at once.
+    const std::int64_t tokens = std::min<std::int64_t>(checked_mul(max_num_batched_tokens(scenario), p.replicas), std::max<std::int64_t>(32768, max_num_batched_tokens(scenario)));
+    const double gib = gib_of(d(tokens) * most * 2);
     return packed ? assumed_gib(0, 0, gib) : assumed_gib(gib / 2, gib, gib * 1.5 + 0.2);
 }
 

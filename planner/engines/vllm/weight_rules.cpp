@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "models/hardware/gpu_spec.hpp"
+#include "planner/engines/rope_table.hpp"
 #include "planner/engines/vllm/defaults.hpp"
 
 namespace kvplan::vllm {
@@ -15,6 +16,16 @@ bool has_scheme(const LlmSpec& model, std::initializer_list<Scheme> schemes) {
             return std::find(schemes.begin(), schemes.end(), m.format.scheme) != schemes.end();
         });
     });
+}
+
+/// Tiles of the mxfp4 kernels (layers/quantization/mxfp4.py): FlashInfer on compute capability 10 pads both sides to 256, Marlin
+/// (8 and 12) the intermediate to 128 and the width to 256, Triton on 9 swizzles values in tiles of 256 and leaves scales as they are.
+/// Logs agree: gpt-oss-20b 13.47 GiB and -120b 64.38 with Triton, 65.97 with Marlin.
+void pad_mxfp4(const Scenario& scenario, WeightRules& rules) {
+    const int sm = scenario.gpu && scenario.gpu->sm ? scenario.gpu->sm->major : 0;
+    rules.expert_padding = sm == 10 ? 256 : sm == 9 ? 64 : 128;
+    rules.expert_width_padding = 256;
+    rules.pads_values_only = sm == 9;
 }
 
 }  // namespace
@@ -32,13 +43,14 @@ WeightRules weight_rules(const Scenario& scenario) {
     rules.redundant_experts = engine.redundant_experts;
     rules.absorbed_latent_copies = true;
     rules.second_scale_copy = false;
-    // mxfp4 kernels want whole tiles: 128 columns with Marlin and Triton, 256 with FlashInfer.
-    if (has_scheme(*scenario.model, {Scheme::mxfp4})) rules.expert_padding = scenario.gpu && scenario.gpu->sm && scenario.gpu->sm->major >= 10 ? 256 : 128;
+    if (has_scheme(*scenario.model, {Scheme::mxfp4})) pad_mxfp4(scenario, rules);
+    rules.allocator = AllocatorCount::allocated;
+    rules.rope_table = rope_table(*scenario.model, 2);
     rules.draft_resident = draft_has_layers(scenario) && (scenario.draft_model || scenario.model->draft);
     rules.draft_shares_embeddings = true;
-    // Allocated tensors only are counted ("Model loading took"): what is beyond them is rope tables and small buffers.
+    // What else tensors hold that are no weights: small buffers, workspaces of repacked formats.
     const bool repacked = has_scheme(*scenario.model, {Scheme::packed_int, Scheme::gptq, Scheme::awq, Scheme::nvfp4, Scheme::mxfp4});
-    rules.overhead_gib = {0.0, 0.03, repacked ? 1.5 : 0.3, Basis::assumed};
+    rules.overhead_gib = {-0.05, 0.0, repacked ? 1.5 : 0.3, Basis::assumed};
     return rules;
 }
 
