@@ -85,8 +85,8 @@ std::optional<ReadRelease> read_release(std::string_view text) {
     const auto major = take_number(text);
     if (!major || *major != 0 || !take(text, ".")) return std::nullopt;
     const auto minor = take_number(text);
-    if (!minor) return std::nullopt;
-    const auto patch = text.empty() ? std::optional<int>(0) : take(text, ".") ? take_number(text) : std::nullopt;  // "0.19" is 0.19.0
+    if (!minor || !take(text, ".")) return std::nullopt;
+    const auto patch = take_number(text);
     if (!patch) return std::nullopt;
     ReadRelease read{{*minor, *patch, 0, 0}, false};
     if (take(text, ".post")) {

@@ -244,6 +244,8 @@ TEST_CASE("Every change of vLLM has a date, a file and a sentence, in order", "[
     }
     CHECK(vllm::find_version("").match == VersionMatch::newest);
     CHECK(vllm::find_version("0.19.0").match == VersionMatch::release);
+    CHECK(vllm::find_version("0.19").date == vllm::find_version("0.19.0").date);
+    CHECK(vllm::find_version("0.").match == VersionMatch::unreadable);
     CHECK(vllm::find_version("0.26.0").match == VersionMatch::between);
     CHECK(vllm::find_version("0.5.0").match == VersionMatch::before_table);
     CHECK(vllm::find_version("nonsense").match == VersionMatch::unreadable);

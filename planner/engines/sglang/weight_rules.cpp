@@ -48,7 +48,8 @@ bool rearranged(const LlmSpec& model) {
 /// on eight H20). What it consists of is not known, so the collection of garbage before the second measurement (2026-08-27)
 /// is not taken to remove it.
 Estimate<double> overhead(const Scenario& scenario) { return {-0.05, 0.0, rearranged(*scenario.model) ? 2.5 : 0.3, Basis::assumed}; }
-  // namespace
+
+}  // namespace
 
 WeightRules weight_rules(const Scenario& scenario) {
     const Parallelism p = parallelism(scenario);

@@ -1,5 +1,6 @@
 #include "planner/engines/vllm/versions.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace kvplan::vllm {
@@ -60,7 +61,13 @@ std::vector<ChangeRule> table() {
 
 }  // namespace
 
-Version find_version(std::string_view text) { return kvplan::find_version(text, kReleases, changes().back().from); }
+Version find_version(std::string_view text) {
+    // People say 0.19 for 0.19.0: patch releases are rare here.
+    std::string whole(text);
+    const bool two_parts = std::count(whole.begin(), whole.end(), '.') == 1 && whole.find_first_not_of("v.0123456789") == std::string::npos && whole.back() != '.';
+    if (two_parts) whole += ".0";
+    return kvplan::find_version(whole, kReleases, changes().back().from);
+}
 
 RuleDate rule_date(const EngineOptions& options) { return find_version(options.version_text).date; }
 

@@ -37,7 +37,7 @@ WeightRules weight_rules(const Scenario& scenario) {
     WeightRules rules;
     rules.attention_tp = rules.dense_tp = rules.shared_tp = rules.vocab_tp = rules.head_tp = p.tp;
     // Towers are cut too, but for those whose code keeps them whole.
-    rules.vision_tp = engine.mm_enable_dp_encoder ? 1 : p.tp;
+    rules.vision_tp = rules.vision_mlp_tp = engine.mm_enable_dp_encoder ? 1 : p.tp;
     rules.moe_tp = whole_experts ? 1 : p.tp * p.replicas;
     rules.ep = whole_experts ? p.tp * p.replicas : 1;
     rules.redundant_experts = engine.redundant_experts;
