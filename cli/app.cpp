@@ -58,6 +58,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     app.footer("Example:\n  kvplan plan --model kimi-k2.5 --gpu rtx-pro-6000-blackwell --tp 8 --mem-fraction-static 0.85 --host-ram 449GB\n\n`kvplan COMMAND --help` says more, with an example each.");
     add_global_options(app, context);
     add_plan_command(app, context);
+    add_solve_command(app, context);
     add_check_command(app, context);
     add_doctor_command(app, context);
     add_gpus_command(app, context);
