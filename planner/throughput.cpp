@@ -73,21 +73,23 @@ std::string_view limit_at(const Curve& curve, double concurrency) {
 
 struct Timers {
     StepTimer bound, expected;
+    double bound_prefill = 0.0, expected_prefill = 0.0;   // the same at every concurrency
 };
 
 ThroughputPoint point_at(const Timers& timers, const Curve& bound, const Curve& expected, double concurrency) {
     ThroughputPoint point;
     const double batch = std::max(1.0, concurrency / bound.replicas);
+    const Seconds seconds = bound.seconds(concurrency);
     point.concurrency = concurrency;
-    point.output_tokens_per_second = TokensPerSecond{bound.tokens(concurrency)};
-    point.limited_by = name_of(bound.seconds(concurrency).largest());
+    point.output_tokens_per_second = TokensPerSecond{seconds.total > 0.0 ? concurrency / seconds.total * bound.output : 0.0};
+    point.limited_by = name_of(seconds.largest());
     point.step_seconds = timers.bound.decode_step(batch).total;
     point.itl_seconds = point.step_seconds / timers.bound.tokens_per_step();
-    point.ttft_seconds = timers.bound.prefill().total;
+    point.ttft_seconds = timers.bound_prefill;
     point.expected_output_tokens_per_second = std::min(expected.tokens(concurrency), point.output_tokens_per_second.value);
     const double step = timers.expected.decode_step(batch).total;
     point.expected_itl_seconds = std::max(step / timers.expected.tokens_per_step(), point.itl_seconds);
-    point.expected_ttft_seconds = std::max(timers.expected.prefill().total + step, point.ttft_seconds);  // a step is under way when it comes
+    point.expected_ttft_seconds = std::max(timers.expected_prefill + step, point.ttft_seconds);  // a step is under way when it comes
     return point;
 }
 
@@ -153,7 +155,9 @@ Rates plan_throughput(const Scenario& scenario, const Plan& plan) {
     const StepWork work = count_work(scenario, engine_of(scenario.engine).weight_rules(scenario), plan.kv_cache.dtype);
     const ServedRequest request = served(scenario, *shape);
     const Costs expected_set = expected_costs();
-    const Timers timers{{work, *scenario.gpu, request, bound_costs()}, {work, *scenario.gpu, request, expected_set}};
+    Timers timers{{work, *scenario.gpu, request, bound_costs()}, {work, *scenario.gpu, request, expected_set}};
+    timers.bound_prefill = timers.bound.prefill().total;
+    timers.expected_prefill = timers.expected.prefill().total;
     const auto replicas = static_cast<double>(plan.parallelism.replicas);
     const Curve bound{timers.bound, replicas, request.output}, expected{timers.expected, replicas, request.output};
     const double largest = largest_concurrency(scenario, plan);
