@@ -106,6 +106,7 @@ std::optional<RequestShape> request_shape(const Workload& w) {
     RequestShape shape{.input = *input, .output = *output, .shared_prefix = std::min(w.shared_prefix_tokens, *input)};
     shape.input_cv2 = w.input_cv2.value_or(w.input_p95 ? cv2_from_p95(*input, *w.input_p95) : 0.0);
     shape.output_cv2 = w.output_cv2.value_or(w.output_p95 ? cv2_from_p95(*output, *w.output_p95) : 0.0);
+    if (w.length_covariance && shape.output > 0.0) shape.bias = *w.length_covariance / shape.output;
     if (w.max_new_tokens) shape.max_new = std::max(static_cast<double>(*w.max_new_tokens), shape.output);
     return shape;
 }

@@ -89,6 +89,7 @@ std::vector<FieldSpec> workload_fields() {
         real({"hit_rate", {"--hit-rate"}, kWorkload, "Share of prompt tokens found in a cache", FieldEngines::any, "P"}, kShare, KVPLAN_FIELD(workload.hit_rate)),
         real({"request_rate", {"--request-rate"}, kWorkload, "Requests offered per second (open loop)", FieldEngines::any, "R"}, kPositive, KVPLAN_FIELD(workload.request_rate)),
         integer({"concurrency", {"--concurrency"}, kWorkload, "Requests always offered (closed loop)"}, kCount, KVPLAN_FIELD(workload.concurrency)),
+        text({"workload_from", {"--workload-from"}, kWorkload, "Request trace: its lengths, rate and prefix reuse fill in what is not given", FieldEngines::any, "FILE"}, KVPLAN_FIELD(workload.workload_from)),
     };
 }
 

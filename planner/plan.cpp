@@ -8,6 +8,7 @@
 #include "planner/host_memory.hpp"
 #include "planner/startup.hpp"
 #include "planner/throughput.hpp"
+#include "planner/trace/reuse.hpp"
 #include "planner/weights.hpp"
 
 namespace kvplan {
@@ -38,7 +39,8 @@ Plan plan(const Scenario& scenario) {
     plan.host = plan_host_memory(scenario, plan);
     plan.safe = is_safe(plan);
     plan.concurrency = plan_concurrency(scenario, plan);
-    Rates rates = plan_throughput(scenario, plan);
+    plan.reuse = trace::plan_reuse(scenario, plan);
+    Rates rates = plan_throughput(trace::with_hits(scenario, plan), plan);
     plan.throughput = std::move(rates.throughput);
     plan.latency = std::move(rates.latency);
     plan.latency.startup_seconds = startup_seconds(scenario, plan);

@@ -245,6 +245,17 @@ struct Finding {
     std::vector<Change> remedy;
 };
 
+/// What a request trace finds in the caches of this plan: rates are of prompt tokens, exact for the trace.
+struct ReusePlan {
+    Tokens device_tokens;                     // of one pool, less what running requests have generated
+    double device_rate = 0.0;                 // GPU alone; prompts of running requests count as cached
+    double device_rate_low = 0.0;             // when running requests share nothing: the pool less all they hold
+    double total_rate = 0.0;                  // with the host pool of this plan (write-through: the larger of both counts)
+    std::optional<double> safe_rate;          // with the largest safe host pool; unset: nothing is known of the host
+    double unlimited_rate = 0.0;
+    Tokens knee_tokens;                       // beyond it a doubling buys clearly less
+};
+
 struct Plan {
     bool fits = false;
     std::optional<bool> safe;                 // unset: HiCache is on and nothing is known of the host
@@ -259,6 +270,7 @@ struct Plan {
     ConcurrencyPlan concurrency;
     LatencyPlan latency;
     ThroughputPlan throughput;
+    std::optional<ReusePlan> reuse;           // only when the scenario names a trace
     std::vector<Finding> findings;
 };
 

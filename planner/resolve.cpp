@@ -9,6 +9,7 @@
 #include "planner/engines/engine.hpp"
 #include "planner/free_before_load.hpp"
 #include "planner/scenario_fields.hpp"
+#include "planner/trace/reuse.hpp"
 
 namespace kvplan {
 
@@ -96,7 +97,8 @@ bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostic
 bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
     const bool models = resolve_models(scenario, options, diagnostics);
     const bool gpu = resolve_gpu(scenario, options, diagnostics);
-    return models && gpu && !diagnostics.has_errors() && check_scenario(scenario, diagnostics);
+    const bool workload = trace::resolve_reuse(scenario, diagnostics);
+    return models && gpu && workload && !diagnostics.has_errors() && check_scenario(scenario, diagnostics);
 }
 
 bool read_scenario(std::string document_text, const std::string& source_name, Scenario& scenario, Diagnostics& diagnostics) {

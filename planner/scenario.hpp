@@ -15,6 +15,9 @@
 namespace kvplan {
 
 struct GpuSpec;
+namespace trace {
+struct Reuse;
+}
 struct FreeMemoryByGroup;
 
 /// Fraction of the memory that is free *before* the weights load (SGLang). Covers weights and KV.
@@ -130,6 +133,8 @@ struct Workload {
     std::optional<double> hit_rate;                      // share of prompt tokens found in a cache (device or host)
     std::optional<double> request_rate;                  // requests per second offered (open loop)
     std::optional<std::int64_t> concurrency;             // requests always offered (closed loop)
+    std::string workload_from;                           // request trace that fills in what is not given; empty: none
+    std::optional<double> length_covariance;             // of prompt and output, tokens^2; from a trace
 };
 
 /// What is known of the host the ranks run on; sizes of the machine, not of one rank.
@@ -170,6 +175,7 @@ struct Scenario {
     HardwareOptions hardware;
     EngineOptions engine;
     Workload workload;
+    std::shared_ptr<const trace::Reuse> reuse;           // hit curve of the trace in workload.workload_from
     /// Field name -> where its value came from ("flag", "scenario file", "launch command", "probe", "preset", …);
     /// a field that is absent has its default.
     std::map<std::string, std::string> origin;

@@ -2,6 +2,17 @@
 
 namespace kvplan::exporting {
 
-std::vector<FindingTemplate> workload_finding_templates() { return {}; }
+std::vector<FindingTemplate> workload_finding_templates() {
+    return {
+        {"host_cache_no_gain", "The GPU pool alone finds nearly all the prefixes that the trace ever repeats, so a host cache has nothing to add.",
+         "The GPU pool alone finds {device_share} % of the prompt tokens; no cache of any size would find more than {unlimited_share} %.", "Leave the host cache off."},
+        {"host_cache_beyond_safe", "What the trace repeats lies farther back than any safe host pool reaches.",
+         "The largest safe host pool would find {safe_share} % of the prompt tokens, the GPU pool alone {device_share} %; the knee of the curve lies at {knee}.",
+         "Leave the host cache off, give the host more RAM, or use a third tier (--hicache-storage-backend)."},
+        {"host_cache_too_small", "The host pool holds no more than the GPU pool; written through, it adds nothing.",
+         "The host pool of {host} is not larger than the GPU pool, so it finds nothing that the GPU does not; the largest safe one would find {safe_share} %.",
+         "Take a larger pool; `kvplan trace` with the same flags recommends one."},
+    };
+}
 
 }  // namespace kvplan::exporting

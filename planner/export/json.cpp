@@ -240,6 +240,17 @@ Json findings(const std::vector<Finding>& all) {
     return list;
 }
 
+Json reuse(const std::optional<ReusePlan>& plan) {
+    if (!plan) return nullptr;
+    return {{"device_tokens", plan->device_tokens.count()},
+            {"device_hit_rate", plan->device_rate},
+            {"device_hit_rate_low", plan->device_rate_low},
+            {"hit_rate", plan->total_rate},
+            {"safe_hit_rate", of(plan->safe_rate)},
+            {"unlimited_hit_rate", plan->unlimited_rate},
+            {"knee_tokens", plan->knee_tokens.count()}};
+}
+
 }  // namespace
 
 Json scenario_json(const Scenario& scenario) {
@@ -279,6 +290,7 @@ Json plan_json(const Scenario& scenario, const Plan& plan) {
             {"concurrency", concurrency(plan.concurrency)},
             {"latency", latency(plan.latency)},
             {"throughput", throughput(plan.throughput)},
+            {"reuse", reuse(plan.reuse)},
             {"findings", findings(plan.findings)},
             {"launch", {{"command", launch.command}, {"changed", changed}}}};
 }

@@ -40,6 +40,19 @@ ReportSection findings_section(const Plan& plan) {
     return section;
 }
 
+ReportSection reuse_section(const ReusePlan& reuse) {
+    ReportSection section{"Prefix hits of the trace, share of prompt tokens", {}, {}};
+    const auto row = [&](const char* name, double rate) { section.table.rows.push_back({{name, percent(rate, 2)}}); };
+    row("GPU pool alone", reuse.device_rate);
+    row("  if running requests share nothing", reuse.device_rate_low);
+    row("with the host pool of this plan", reuse.total_rate);
+    if (reuse.safe_rate) row("with the largest safe host pool", *reuse.safe_rate);
+    row("without a limit", reuse.unlimited_rate);
+    section.sentences.push_back("The knee of the curve lies at " + with_commas(reuse.knee_tokens.count()) + " tokens; running requests leave " +
+                                with_commas(reuse.device_tokens.count()) + " tokens of the GPU pool to prompts. `kvplan trace` shows the whole curve.");
+    return section;
+}
+
 ReportSection assumptions_section(const Scenario& scenario, const Plan& plan) {
     ReportSection section{"Assumptions", {}, {}, {}};
     for (const std::string& assumption : scenario.model->assumptions) section.sentences.push_back(assumption);
@@ -83,6 +96,7 @@ Report plan_report(const Scenario& scenario, const Plan& plan, bool verbose) {
     report.sections.push_back(capacity_section(scenario, plan));
     for (ReportSection& section : host_sections(scenario, plan)) report.sections.push_back(std::move(section));
     for (ReportSection& section : rate_sections(scenario, plan)) report.sections.push_back(std::move(section));
+    if (plan.reuse) report.sections.push_back(reuse_section(*plan.reuse));
     if (!plan.findings.empty()) report.sections.push_back(findings_section(plan));
     ReportSection assumptions = assumptions_section(scenario, plan);
     if (!assumptions.sentences.empty()) report.sections.push_back(std::move(assumptions));

@@ -55,8 +55,9 @@ Json recommendation(const trace::Recommendation& r) {
             {"knee_hit_rate", r.knee_rate},
             {"unlimited_hit_rate", r.unlimited_rate},
             {"policy", r.device_rate ? Json(trace::name_of(r.policy)) : Json(nullptr)},
-            {"device_idle_tokens", r.device_tokens ? Json(r.device_tokens->count()) : Json(nullptr)},
+            {"device_tokens", r.device_tokens ? Json(r.device_tokens->count()) : Json(nullptr)},
             {"device_hit_rate", or_null(r.device_rate)},
+            {"device_hit_rate_low", or_null(r.device_rate_low)},
             {"in_flight_requests", or_null(r.in_flight_requests)},
             {"largest_safe", r.largest_safe ? host_size(*r.largest_safe) : Json(nullptr)},
             {"sizes", sizes}};

@@ -90,8 +90,9 @@ std::string verdict_text(const trace::Recommendation& r) {
 ReportSection recommendation_section(const trace::Recommendation& r) {
     ReportSection section{"Host cache", {}, {}};
     if (r.device_tokens)
-        section.sentences.push_back(with_commas(r.device_tokens->count()) + " tokens of the GPU pool are left to idle prefixes" +
-                                    (r.in_flight_requests ? " beside " + fixed(*r.in_flight_requests, 1) + " running requests" : "") + ".");
+        section.sentences.push_back(with_commas(r.device_tokens->count()) + " tokens of the GPU pool hold prompts" +
+                                    (r.in_flight_requests ? " beside what " + fixed(*r.in_flight_requests, 1) + " running requests generate" : "") +
+                                    "; if running requests shared nothing, the GPU pool would give " + percent(r.device_rate_low.value_or(0.0), 2) + ".");
     if (r.sizes.empty()) return section;
     section.table.header = {"--hicache-size", "host tokens", "hit rate", "gained", "prefill saved", "host link", "TTFT", "", ""};
     for (const trace::HostSize& s : r.sizes)

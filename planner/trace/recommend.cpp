@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "models/hardware/gpu_spec.hpp"
+#include "planner/trace/reuse.hpp"
 
 namespace kvplan::trace {
 
 namespace {
 
-/// GPU slots for idle prefixes depend on how many requests run, and these on how much of each prompt is shared in the
-/// GPU: two rounds settle it, because the curve is flat where requests are few.
+/// GPU slots for prompts depend on how many requests run, and these on how much of each prompt is shared in the GPU; a
+/// few rounds settle it.
 constexpr int kRounds = 4;
 constexpr std::int64_t kSizesShown = 12;
 
@@ -25,25 +26,23 @@ struct Deployment {
 
 std::int64_t blocks_in(const Trace& trace, Tokens tokens) { return tokens.count() / trace.block_tokens; }
 
-/// Slots of one pool that requests in flight leave to idle prefixes, and the plan it follows from.
-Tokens idle_device_tokens(const Deployment& d, Recommendation& result) {
+/// Slots of one pool for prompts, by the fixed point of how many requests run and how much of each prompt is shared.
+DeviceShare settled_share(const Deployment& d, Recommendation& result) {
     Scenario scenario = d.scenario;
     const double given_prefix = scenario.workload.shared_prefix_tokens;
-    Tokens idle{0};
+    DeviceShare share{Tokens{-1}, Tokens{0}};
     for (int round = 0; round < kRounds; ++round) {
         const Plan planned = plan(scenario);
-        const Tokens pool = planned.capacity.max_total_num_tokens.expected;
-        const double workers = static_cast<double>(std::max<std::int64_t>(1, planned.parallelism.replicas * planned.parallelism.dp_attention));
-        const ConcurrencyPlan& running = planned.concurrency;
-        result.in_flight_requests = running.per_dp_worker;
-        const Tokens before = idle;
-        idle = running.idle_prefix_tokens ? Tokens{static_cast<std::int64_t>(static_cast<double>(running.idle_prefix_tokens->count()) / workers)} : pool;
-        if (round > 0 && idle == before) break;
+        result.in_flight_requests = planned.concurrency.per_dp_worker;
+        const DeviceShare next = device_share(scenario, planned);
+        const bool settled = next.prompts == share.prompts;
+        share = next;
+        if (settled) break;
         // The part of a prompt that is found in the GPU is held once for all, not by each request.
-        const double resident = d.curve.at(blocks_in(d.trace, idle)).token_rate * d.facts.input.mean;
-        scenario.workload.shared_prefix_tokens = std::max(given_prefix, std::min(resident, static_cast<double>(idle.count())));
+        const double resident = d.curve.at(blocks_in(d.trace, share.prompts)).token_rate * d.facts.input.mean;
+        scenario.workload.shared_prefix_tokens = std::max(given_prefix, std::min(resident, static_cast<double>(share.prompts.count())));
     }
-    return idle;
+    return share;
 }
 
 HostSize host_size(const Deployment& d, std::int64_t size_gb, const Plan& planned, const TierResult& tiers, double device_rate) {
@@ -133,11 +132,13 @@ Recommendation recommend(const Trace& trace, const HitCurve& curve, const Worklo
     scenario.engine.hicache.ratio.reset();
     if (!scenario.engine.hicache.size_gb) scenario.engine.hicache.size_gb = 1;
     const Deployment d{trace, curve, facts, scenario, policy, warmup_share};
-    const Tokens device = idle_device_tokens(d, result);
+    const DeviceShare share = settled_share(d, result);
+    const Tokens device = share.prompts;
     const std::int64_t device_blocks = blocks_in(trace, device);
     const double device_rate = curve.at(device_blocks).token_rate;
     result.device_tokens = device;
     result.device_rate = device_rate;
+    result.device_rate_low = curve.at(blocks_in(trace, share.idle)).token_rate;
 
     const Plan first = plan(scenario);
     const auto planned_at = [&](std::int64_t size_gb) {

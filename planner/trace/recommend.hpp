@@ -40,7 +40,8 @@ struct Recommendation {
     double unlimited_rate = 0.0;
     // With a scenario only.
     WritePolicy policy = WritePolicy::write_through;
-    std::optional<Tokens> device_tokens;       ///< GPU slots left for idle prefixes, in-flight requests taken off
+    std::optional<Tokens> device_tokens;       ///< GPU slots that hold prompts: the pool less what is being generated
+    std::optional<double> device_rate_low;     ///< when running requests share nothing: the pool less all they hold
     std::optional<double> in_flight_requests;  ///< of one KV pool
     std::optional<double> device_rate;
     std::optional<HostSize> largest_safe;

@@ -99,6 +99,10 @@ WorkloadFacts workload_facts(const Trace& trace, std::optional<double> unlimited
 void use_as_workload(const WorkloadFacts& facts, Scenario& scenario) {
     Workload& workload = scenario.workload;
     const auto note = [&](const char* field) { scenario.origin[field] = "trace"; };
+    const auto from_trace = [&](const char* field) {
+        const auto origin = scenario.origin.find(field);
+        return origin != scenario.origin.end() && origin->second == "trace";
+    };
     if (!workload.input_tokens && !workload.request_tokens) {
         workload.input_tokens = facts.input.mean;
         workload.input_cv2 = facts.input.cv2;
@@ -109,6 +113,7 @@ void use_as_workload(const WorkloadFacts& facts, Scenario& scenario) {
         workload.output_cv2 = facts.output.cv2;
         note("output_tokens");
     }
+    if (from_trace("input_tokens") && from_trace("output_tokens")) workload.length_covariance = facts.covariance;
     if (workload.shared_prefix_tokens == 0.0 && facts.common_prefix_tokens.value_or(0) > 0) {
         workload.shared_prefix_tokens = real(*facts.common_prefix_tokens);
         note("shared_prefix_tokens");
