@@ -44,6 +44,7 @@ std::vector<Change> safe_change(const Subject& s) {
     const HostPlan& host = s.plan.host;
     if (!host.safe_max) return {};
     const HostPlan::SafeMax& safe = *host.safe_max;
+    if (safe.lmcache_size_gb) return {{"lmcache_max_local_cpu_size", std::to_string(*safe.lmcache_size_gb)}};
     if (safe.kv_offloading_size_gib) return {{"kv_offloading_size", std::to_string(*safe.kv_offloading_size_gib)}};
     if (s.by_ratio() && safe.hicache_ratio > 0.0 && !window_empty(host)) return {{"hicache_ratio", shortest(safe.hicache_ratio, 2)}};
     if (safe.hicache_size_gb == 0 || window_empty(host)) return {{"enable_hierarchical_cache", "false"}};
@@ -57,10 +58,10 @@ std::vector<std::string_view> size_fields(const Subject& s) {
 
 /// "--hicache-size 39 (39.00 GB a rank with all pools), or --hicache-ratio 2.3".
 std::string safe_flags(const HostPlan::SafeMax& safe) {
-    const std::int64_t size = safe.kv_offloading_size_gib.value_or(safe.hicache_size_gb);
+    const std::int64_t size = safe.lmcache_size_gb.value_or(safe.kv_offloading_size_gib.value_or(safe.hicache_size_gb));
     std::string advice;
     if (size > 0) {
-        advice = safe.kv_offloading_size_gib ? "--kv-offloading-size " : "--hicache-size ";
+        advice = safe.lmcache_size_gb ? "LMCACHE_MAX_LOCAL_CPU_SIZE=" : safe.kv_offloading_size_gib ? "--kv-offloading-size " : "--hicache-size ";
         advice += std::to_string(size) + " (" + decimal_size(safe.bytes_per_rank) + " a rank with all pools)";
     }
     if (safe.hicache_ratio > 0.0) advice += (advice.empty() ? "" : ", or ") + std::string("--hicache-ratio ") + shortest(safe.hicache_ratio, 2);
@@ -75,7 +76,7 @@ std::vector<FindingValue> room(const Subject& s) {
                                         text("limit", name_of(host.limited_by))};
     if (host.safe_max) {
         values.push_back(text("advice", safe_flags(*host.safe_max)));
-        values.push_back(count("safe_size", host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb)));
+        values.push_back(count("safe_size", host.safe_max->lmcache_size_gb.value_or(host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb))));
         values.push_back({"safe_ratio", "ratio", host.safe_max->hicache_ratio, {}});
         values.push_back(bytes("safe_bytes_per_rank", host.safe_max->bytes_per_rank));
     }

@@ -56,9 +56,10 @@ private:
 
 EngineOptions with_size(EngineOptions options, HostRules::SizeFlag flag, std::int64_t size) {
     options.hicache.enabled = true;
-    if (flag == HostRules::SizeFlag::kv_offloading_size) {
+    if (flag == HostRules::SizeFlag::kv_offloading_size && options.lmcache_max_local_cpu_gb) {
+        options.lmcache_max_local_cpu_gb = static_cast<double>(size);
+    } else if (flag == HostRules::SizeFlag::kv_offloading_size) {
         options.kv_offloading_size_gib = static_cast<double>(size);
-        options.lmcache_max_local_cpu_gb.reset();
     } else {
         options.hicache.size_gb = size;
     }
@@ -100,7 +101,9 @@ void search_size(const Search& search, HostPlan::SafeMax& safe) {
     const std::int64_t guess = guess_from(search.budget.for_pools(), search.at_size(1).bytes_per_node);
     const std::int64_t best = std::max<std::int64_t>(
         0, largest_that_holds(guess, kMostGigabytes, [&](std::int64_t n) { return search.fits(search.at_size(n)); }));
-    if (search.rules.size_flag == HostRules::SizeFlag::kv_offloading_size) {
+    if (search.rules.size_flag == HostRules::SizeFlag::kv_offloading_size && search.scenario.engine.lmcache_max_local_cpu_gb) {
+        safe.lmcache_size_gb = best;
+    } else if (search.rules.size_flag == HostRules::SizeFlag::kv_offloading_size) {
         safe.kv_offloading_size_gib = best;
     } else {
         safe.hicache_size_gb = best;

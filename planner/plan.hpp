@@ -144,6 +144,7 @@ struct HostPlan {
         std::int64_t hicache_size_gb = 0;     // the integer for --hicache-size; 0: none is safe, or the engine has no such flag
         double hicache_ratio = 0.0;           // rounded down to a hundredth
         std::optional<std::int64_t> kv_offloading_size_gib;  // the integer for vLLM's --kv-offloading-size (GiB, all ranks)
+        std::optional<std::int64_t> lmcache_size_gb;  // the integer for LMCACHE_MAX_LOCAL_CPU_SIZE (GB per rank)
         Bytes bytes_per_rank;
         HostLimit limited_by = HostLimit::unknown;
     };

@@ -33,6 +33,8 @@ void add_safe_window(const HostPlan& host, ReportSection& section) {
                            shortest(host.safe_max->hicache_ratio, 2) + ", limited by " + words(name_of(host.safe_max->limited_by)) + ".";
         if (host.safe_max->kv_offloading_size_gib)
             text = "Safe maximum: --kv-offloading-size " + std::to_string(*host.safe_max->kv_offloading_size_gib) + " (GiB, all ranks), limited by " + words(name_of(host.safe_max->limited_by)) + ".";
+        if (host.safe_max->lmcache_size_gb)
+            text = "Safe maximum: LMCACHE_MAX_LOCAL_CPU_SIZE=" + std::to_string(*host.safe_max->lmcache_size_gb) + " (GB per rank), limited by " + words(name_of(host.safe_max->limited_by)) + ".";
         section.sentences.push_back(text);
     }
     if (host.min_useful)

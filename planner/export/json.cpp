@@ -145,6 +145,7 @@ Json host(const HostPlan& plan) {
         safe_max = {{"hicache_size_gb", plan.safe_max->hicache_size_gb},
                     {"hicache_ratio", of(plan.safe_max->hicache_ratio)},
                     {"kv_offloading_size_gib", of(plan.safe_max->kv_offloading_size_gib)},
+                    {"lmcache_size_gb", of(plan.safe_max->lmcache_size_gb)},
                     {"bytes_per_rank", of(plan.safe_max->bytes_per_rank)},
                     {"limited_by", name_of(plan.safe_max->limited_by)}};
     Json min_useful = nullptr;
