@@ -64,6 +64,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     add_gpus_command(app, context);
     add_models_command(app, context);
     add_engines_command(app, context);
+    add_explain_command(app, context);
     add_trace_command(app, context);
     add_simulate_command(app, context);
     try {

@@ -59,6 +59,7 @@ void add_solve_command(CLI::App& app, Context& context);
 void add_check_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_gpus_command(CLI::App& app, Context& context);
+void add_explain_command(CLI::App& app, Context& context);
 void add_engines_command(CLI::App& app, Context& context);
 void add_models_command(CLI::App& app, Context& context);
 void add_trace_command(CLI::App& app, Context& context);
