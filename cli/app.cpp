@@ -60,6 +60,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     add_plan_command(app, context);
     add_solve_command(app, context);
     add_check_command(app, context);
+    add_log_command(app, context);
     add_doctor_command(app, context);
     add_gpus_command(app, context);
     add_models_command(app, context);

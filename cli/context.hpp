@@ -56,6 +56,7 @@ std::optional<std::string> read_text(const std::string& path, Diagnostics& diagn
 /// One function a command; each adds its subcommand and what it does.
 void add_plan_command(CLI::App& app, Context& context);
 void add_solve_command(CLI::App& app, Context& context);
+void add_log_command(CLI::App& app, Context& context);
 void add_check_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_gpus_command(CLI::App& app, Context& context);

@@ -5,6 +5,7 @@
 #include "models/hardware/probe.hpp"
 #include "planner/doctor.hpp"
 #include "planner/export/finding_text.hpp"
+#include "planner/log/calibration.hpp"
 #include "planner/scenario_fields.hpp"
 
 namespace kvplan::cli {
@@ -51,11 +52,23 @@ void apply_host(const ScenarioOptions& options, Scenario& scenario, Diagnostics&
     }
 }
 
+void apply_calibration(const std::string& file, Scenario& scenario, Diagnostics& diagnostics) {
+    auto text = read_text(file, diagnostics);
+    if (!text) return;
+    const auto calibration = logs::read_calibration(std::move(*text), file, diagnostics);
+    if (!calibration) return;
+    logs::fill_in(*calibration, scenario);
+    logs::apply(*calibration, scenario, diagnostics);
+}
+
 }  // namespace
 
 std::shared_ptr<ScenarioOptions> add_scenario_options(CLI::App& command, Context& context) {
     auto options = std::make_shared<ScenarioOptions>();
     command.add_option("--scenario", options->scenario_file, "Scenario file (JSON, field names in snake_case); flags override it")
+        ->type_name("FILE")
+        ->group("Scenario");
+    command.add_option("--calibration", options->calibration, "What a log of this deployment measured (kvplan log --save-calibration); flags override it")
         ->type_name("FILE")
         ->group("Scenario");
     command.add_flag("--this-host", options->this_host, "Fill in what is not given from this machine: RAM, limits, GPUs")->group("Host");
@@ -94,6 +107,7 @@ bool apply(const ScenarioOptions& options, Scenario& scenario, Diagnostics& diag
             diagnostics.add(std::move(diagnostic));
         }
     }
+    if (!options.calibration.empty() && !diagnostics.has_errors()) apply_calibration(options.calibration, scenario, diagnostics);
     if (options.this_host || !options.host_from.empty()) apply_host(options, scenario, diagnostics);
     return !diagnostics.has_errors();
 }

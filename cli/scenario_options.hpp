@@ -15,6 +15,7 @@ struct ScenarioOptions {
     std::string scenario_file;
     bool this_host = false;
     std::string host_from;                       // a saved copy of a machine, as kvplan doctor --save writes it
+    std::string calibration;                     // of this deployment, as kvplan log --save-calibration writes it
     std::map<std::string, std::string> values;   // field name -> text
 };
 

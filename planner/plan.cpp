@@ -1,5 +1,6 @@
 #include "planner/plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "planner/concurrency.hpp"
@@ -22,6 +23,16 @@ std::optional<bool> is_safe(const Plan& plan) {
     return true;
 }
 
+// What a log of this deployment showed to be left replaces the assumption about what is taken.
+void apply_measured_costs(const Scenario& scenario, GpuPlan& gpu) {
+    if (!scenario.calibration) return;
+    const auto move = [](Estimate<Bytes>& left, const std::optional<Bytes>& shift) {
+        if (shift) left = certain(std::max(Bytes{0}, left.expected + *shift), Basis::measured);
+    };
+    move(gpu.left_after_pools_bytes, scenario.calibration->left_after_pools_shift);
+    move(gpu.left_after_graphs_bytes, scenario.calibration->left_after_graphs_shift);
+}
+
 }  // namespace
 
 Plan plan(const Scenario& scenario) {
@@ -34,6 +45,7 @@ Plan plan(const Scenario& scenario) {
     PoolPlan pools = engine.pools(scenario, plan.weights, plan.kv_cache);
     plan.gpu = std::move(pools.gpu);
     plan.capacity = std::move(pools.capacity);
+    apply_measured_costs(scenario, plan.gpu);
     plan.fits = plan.gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0;
     plan.hicache = engine.host_pools(scenario, plan.kv_cache, plan.capacity);
     plan.host = plan_host_memory(scenario, plan);

@@ -162,6 +162,15 @@ struct HardwareOptions {
     HostOptions host;
 };
 
+/// What a log of this deployment taught beyond its measured free memory and weights (planner/log/calibration.hpp): how the
+/// rules' figures have to be moved to be what was seen. Other fractions, lengths and host sizes are then planned from there.
+struct CalibratedRules {
+    Bytes budget_shift;                                  // more (or less) for the pools of a rank than the rules leave
+    double cell_ratio = 1.0;                             // bytes per token really taken / by the rules
+    std::optional<Bytes> left_after_pools_shift;         // more (or less) left than planned
+    std::optional<Bytes> left_after_graphs_shift;
+};
+
 /// One deployment to plan, complete and resolved: names are looked up, nothing is read from a disk any more.
 /// Copying is cheap; the model and the GPU are shared and immutable.
 struct Scenario {
@@ -176,6 +185,7 @@ struct Scenario {
     EngineOptions engine;
     Workload workload;
     std::shared_ptr<const trace::Reuse> reuse;           // hit curve of the trace in workload.workload_from
+    std::optional<CalibratedRules> calibration;
     /// Field name -> where its value came from ("flag", "scenario file", "launch command", "probe", "preset", …);
     /// a field that is absent has its default.
     std::map<std::string, std::string> origin;

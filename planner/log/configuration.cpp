@@ -93,7 +93,8 @@ private:
         if (key == "tokenizer" || key == "model_tag") return false;
         const FieldSpec* field = find_field(key);
         if (field == nullptr || field->group == FieldGroup::host || field->group == FieldGroup::workload) return false;
-        if (value.kind == PythonValue::Kind::other && value.text.substr(0, 6) != "torch.") return false;
+        // vLLM writes words without quotes (kv_cache_dtype=fp8); lists and objects are no value of a field.
+        if (value.kind == PythonValue::Kind::other && value.text.find_first_of("[({<= ") != std::string::npos) return false;
         std::string text = value.text.substr(0, 6) == "torch." ? value.text.substr(6) : value.text;
         if (text.empty() || (text == "none" && field->kind == FieldKind::text)) return true;
         // A setting that only says "as usual" stays unset, so that the version's default is planned.

@@ -179,7 +179,9 @@ Bytes state_bytes(const LinearAttention& a, const Scenario& scenario) {
     return Bytes{e.convolution * 2 + e.recurrent * bits_of(type) / 8};
 }
 
-KvCells kv_cells(const Scenario& scenario, const StageLayers& stage) {
+namespace {
+
+KvCells cells_by_rule(const Scenario& scenario, const StageLayers& stage) {
     const LlmSpec& model = *scenario.model;
     const RuleDate date = rule_date(scenario.engine);
     KvCells cells;
@@ -205,6 +207,17 @@ KvCells kv_cells(const Scenario& scenario, const StageLayers& stage) {
     const bool last = stage.first + stage.count == model.layers();
     if (last) add_draft(cells, scenario, full_layers + window_layers);
     split_by_context(cells, scenario.engine.decode_context_parallel);
+    return cells;
+}
+
+}  // namespace
+
+KvCells kv_cells(const Scenario& scenario, const StageLayers& stage) {
+    KvCells cells = cells_by_rule(scenario, stage);
+    if (!scenario.calibration || scenario.calibration->cell_ratio == 1.0) return cells;
+    const double ratio = scenario.calibration->cell_ratio;
+    for (double* cell : {&cells.full, &cells.full_budget, &cells.window, &cells.target_budget, &cells.draft, &cells.draft_budget}) *cell *= ratio;
+    for (KvGroup& group : cells.groups) group.bytes_per_token = group.bytes_per_token * ratio;
     return cells;
 }
 

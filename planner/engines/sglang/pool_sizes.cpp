@@ -48,6 +48,7 @@ struct StageResult {
 StageResult size_stage(const Scenario& scenario, const StageLoad& load, Bytes free, double fraction) {
     StageResult r;
     r.rest = d(free.count()) * fraction - d(load.budgeted.count()) - d(multimodal_reservation(scenario).count());
+    if (scenario.calibration) r.rest += d(scenario.calibration->budget_shift.count());
     double left = r.rest;
     if (load.cells.state_per_slot.count() > 0) {
         const StatePool state = size_state(scenario, load.cells.state_per_slot, left);

@@ -122,6 +122,8 @@ Estimate<Bytes> available_memory(const Scenario& scenario, const StageLoad& load
     if (scenario.engine.kv_cache_memory_bytes) return certain(Bytes{*scenario.engine.kv_cache_memory_bytes}, Basis::engine_rule);
     const Estimate<Bytes> over = graphs_inside(scenario) ? sum(load.overhead.total(), load.overhead.graphs) : load.overhead.total();
     const Bytes asked = requested_memory(scenario, utilization);
+    // A measured deployment: what the engine itself found is known, whatever its parts.
+    if (scenario.calibration) return certain(asked - load.weights.expected - over.expected + scenario.calibration->budget_shift, Basis::measured);
     return {asked - load.weights.high - over.high, asked - load.weights.expected - over.expected, asked - load.weights.low - over.low,
             weaker(load.weights.basis, over.basis)};
 }

@@ -1,0 +1,175 @@
+#include "planner/log/analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/hardware/free_memory.hpp"
+#include "models/hardware/gpu_catalogue.hpp"
+#include "planner/export/launch.hpp"
+#include "planner/launch/correct.hpp"
+#include "planner/scenario_fields.hpp"
+
+namespace kvplan::logs {
+
+namespace {
+
+double d(Bytes bytes) { return static_cast<double>(bytes.count()); }
+
+/// The card whose memory is just above what was free; SGLang's log does not name it. The first of those with the same memory.
+std::string guessed_gpu(const Observed& seen, const CatalogueOptions& options) {
+    Diagnostics ignored;
+    const GpuCatalogue catalogue = GpuCatalogue::load(options.hardware_dir, ignored);
+    const auto total = seen.total ? seen.total : seen.free_before_load;
+    if (!total) return {};
+    constexpr double kMostTaken = 4.5;   // GiB of context and communicator
+    std::string best;
+    double least = kMostTaken * static_cast<double>(kGiB);
+    for (const GpuSpec& gpu : catalogue.all()) {
+        const double spare = d(process_memory(gpu).total.expected) - d(*total);
+        if (spare < -0.3 * static_cast<double>(kGiB) || spare >= least) continue;
+        least = std::max(0.0, spare);
+        best = gpu.name;
+    }
+    return best;
+}
+
+std::string first_message(const Diagnostics& diagnostics) {
+    for (const Diagnostic& diagnostic : diagnostics.items())
+        if (diagnostic.severity == Severity::error) return diagnostic.message + (diagnostic.hint.empty() ? "" : " (" + diagnostic.hint + ")");
+    return {};
+}
+
+/// A model's path as a name: "/data/models/Kimi-K2.5/", "…/models--moonshotai--Kimi-K2.5/snapshots/1a2b".
+std::string name_in_path(const std::string& path) {
+    std::string text = path;
+    if (const std::size_t hub = text.find("models--"); hub != std::string::npos) {
+        text = text.substr(hub + 8, text.find('/', hub) - hub - 8);
+        const std::size_t owner = text.find("--");
+        return owner == std::string::npos ? text : text.substr(owner + 2);
+    }
+    while (!text.empty() && text.back() == '/') text.pop_back();
+    return text.substr(text.rfind('/') + 1);
+}
+
+/// The model by its name, or, when the log names a directory of the server's machine, by the directory's name.
+bool resolve_any(Scenario& scenario, const CatalogueOptions& catalogues, std::string& why_not) {
+    Diagnostics faults;
+    Scenario tried = scenario;
+    if (resolve(tried, catalogues, faults)) {
+        scenario = std::move(tried);
+        return true;
+    }
+    why_not = first_message(faults);
+    const std::string name = name_in_path(scenario.model_name);
+    if (name.empty() || name == scenario.model_name) return false;
+    tried = scenario;
+    tried.model_name = name;
+    Diagnostics again;
+    if (!resolve(tried, catalogues, again)) return false;
+    scenario = std::move(tried);
+    why_not.clear();
+    return true;
+}
+
+const FindingValue* value_of(const Outcome& outcome, std::string_view name) {
+    for (const FindingValue& value : outcome.values)
+        if (value.name == name) return &value;
+    return nullptr;
+}
+
+class Remedy {
+public:
+    Remedy(const StartAnalysis& analysis) : analysis_(&analysis), scenario_(*analysis.scenario) {}
+
+    std::optional<CheckedCommand> run() {
+        const Observed& seen = analysis_->seen;
+        const std::string& code = analysis_->outcome.code;
+        if (seen.free_before_load && scenario_.engine.kind == EngineKind::sglang) scenario_.hardware.gpu_free = seen.free_before_load;
+        if (seen.free_before_load && seen.free_after_load) scenario_.weights_per_gpu = *seen.free_before_load - *seen.free_after_load;
+        if (code == "fraction_too_low" || code == "fraction_too_high" || code == "pool_out_of_memory" || code == "runtime_out_of_memory" || code == "free_memory_below_fraction") set_fraction(code);
+        if (code == "context_does_not_fit")
+            if (const FindingValue* longest = value_of(analysis_->outcome, "longest")) set("context_length", std::to_string(std::llround(longest->number)));
+        if (code == "state_blocks_too_few")
+            if (const FindingValue* blocks = value_of(analysis_->outcome, "blocks")) set("max_running_requests", std::to_string(std::llround(blocks->number)));
+        return checked();
+    }
+
+private:
+    // From the plan with the measured memory: above the least, with room for graphs; after an out-of-memory error below what failed
+    // by at least what was missing.
+    void set_fraction(const std::string& code) {
+        const Plan now = plan(scenario_);
+        std::optional<double> wanted = now.gpu.mem_fraction.recommended;
+        if (!wanted) return;
+        if (code == "fraction_too_low") {
+            if (const FindingValue* least = value_of(analysis_->outcome, "least_fraction")) wanted = std::max(*wanted, least->number + 0.005);
+        } else if (code == "free_memory_below_fraction") {
+            if (const FindingValue* most = value_of(analysis_->outcome, "largest_fraction")) wanted = std::min(*wanted, most->number);
+        } else {
+            const FindingValue *tried = value_of(analysis_->outcome, "tried"), *free = value_of(analysis_->outcome, "free");
+            const double base = scenario_.engine.kind == EngineKind::sglang ? d(now.gpu.free_before_load_bytes.expected) : d(now.gpu.total_bytes);
+            const double missing = (tried != nullptr ? tried->number : 0.0) - (free != nullptr ? free->number : 0.0) + static_cast<double>(kGiB);
+            wanted = std::min(*wanted, now.gpu.mem_fraction.value - std::max(missing, static_cast<double>(kGiB)) / base);
+        }
+        wanted = std::floor(*wanted * 1000) / 1000;
+        if (*wanted <= 0 || *wanted >= 1) return;
+        set(scenario_.engine.kind == EngineKind::sglang ? "mem_fraction_static" : "gpu_memory_utilization", text_of(FieldValue{*wanted}));
+    }
+
+    void set(std::string_view name, const std::string& value) {
+        const FieldSpec* field = find_field(name);
+        if (field == nullptr) return;
+        const std::string from = text_of(field->get(scenario_));
+        if (from == value || set_field(scenario_, *field, value, "remedy")) return;
+        command_.changes.push_back({std::string(field->flags.front()), from, value});
+    }
+
+    std::optional<CheckedCommand> checked() {
+        Plan result = plan(scenario_);
+        if (!result.fits || result.safe == std::optional(false)) {
+            launch::Corrected corrected = launch::correct(scenario_, result);
+            if (!corrected.sound) return std::nullopt;
+            for (const launch::Correction& c : corrected.corrections) {
+                const FieldSpec* field = find_field(c.change.field);
+                command_.changes.push_back({field != nullptr ? std::string(field->flags.front()) : c.change.field, c.from, c.change.value});
+            }
+            scenario_ = std::move(corrected.scenario);
+            result = std::move(corrected.plan);
+        }
+        if (command_.changes.empty()) return std::nullopt;
+        command_.command = exporting::launch_text(scenario_, result).command;
+        return command_;
+    }
+
+    const StartAnalysis* analysis_;
+    Scenario scenario_;
+    CheckedCommand command_;
+};
+
+}  // namespace
+
+StartAnalysis analyse(const StartRecord& start, const Overrides& overrides, const CatalogueOptions& catalogues, Diagnostics& diagnostics) {
+    StartAnalysis result;
+    result.seen = observe(start);
+    result.outcome = judge(start, result.seen);
+    LoggedConfiguration configuration = start.configuration;
+    configuration.engine = start.engine();
+    if (configuration.version.empty()) configuration.version = version_by_wording(start);
+    Scenario scenario;
+    result.settings_without_field = apply(configuration, scenario, diagnostics);
+    // The log's own figures stand in for settings that an excerpt does not hold.
+    if (!scenario.engine.context_length && result.seen.context_length) scenario.engine.context_length = result.seen.context_length;
+    if (!overrides(scenario, diagnostics)) return result;
+    if (scenario.hardware.gpu_name.empty()) {
+        scenario.hardware.gpu_name = guessed_gpu(result.seen, catalogues);
+        result.gpu_is_guessed = !scenario.hardware.gpu_name.empty();
+        if (result.gpu_is_guessed) scenario.origin["gpu"] = "guessed from the memory in the log";
+    }
+    if (!resolve_any(scenario, catalogues, result.not_planned)) return result;
+    result.scenario = scenario;
+    result.comparison = compare(scenario, start, result.seen);
+    if (!result.outcome.code.empty() && result.outcome.code != "incomplete") result.remedy = Remedy(result).run();
+    return result;
+}
+
+}  // namespace kvplan::logs
