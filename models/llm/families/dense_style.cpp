@@ -7,10 +7,20 @@
 namespace kvplan::families {
 namespace {
 
+constexpr keys::Key kPattern[] = {"sliding_window_pattern", "_sliding_window_pattern"};
+
 std::string layer_name(bool moe, bool windowed) {
     std::string name = moe ? "moe" : "dense";
     if (windowed) name += ", window";
     return name;
+}
+
+/// "LLLG": local and global layers, repeated; the last layer is global whatever the letters say (EXAONE 4).
+std::vector<bool> windows_by_letters(const std::string& letters, std::int64_t layers) {
+    std::vector<bool> windowed(static_cast<std::size_t>(layers), false);
+    for (std::size_t i = 0; !letters.empty() && i + 1 < windowed.size(); ++i)
+        windowed[i] = letters[i % letters.size()] == 'L';
+    return windowed;
 }
 
 }  // namespace
@@ -24,10 +34,14 @@ std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::
     if (rule == Windows::by_flag && !facts.flag({"use_sliding_window"}, false)) return windows;
     // A window as wide as the context never closes (Phi-3.5-MoE says 131072 of 131072).
     if (const auto context = facts.count(keys::kContext); context && *window >= *context) return windows;
-    if (rule == Windows::by_types)
-        pattern = facts.count_or({"sliding_window_pattern", "_sliding_window_pattern"}, pattern);
     const std::int64_t from = rule == Windows::by_flag ? facts.count_or({"max_window_layers"}, layers) : 0;
-    const auto types = rule == Windows::all ? std::nullopt : windowed_layers(build, layers);
+    auto types = rule == Windows::all ? std::nullopt : windowed_layers(build, layers);
+    if (rule == Windows::by_types && !types) {
+        if (facts.value(kPattern).is_string())
+            types = windows_by_letters(facts.word(kPattern).value_or(std::string{}), layers);
+        else
+            pattern = facts.count_or(kPattern, pattern);
+    }
     for (std::int64_t i = 0; i < layers; ++i) {
         bool here = rule == Windows::all || (rule == Windows::by_flag && i >= from);
         if (rule == Windows::by_types) here = pattern > 0 && (i + 1) % pattern != 0;
@@ -55,6 +69,7 @@ GroupedOptions grouped_options(const Build& build, const DenseStyle& style) {
 Dimensions style_dimensions(const Build& build, const DenseStyle& style) {
     Dimensions d = style.vocab_default > 0 ? read_dimensions(build, 0, style.vocab_default) : read_dimensions(build);
     if (style.kv_heads_default > 0 && !build.facts.has(keys::kKvHeads)) d.kv_heads = style.kv_heads_default;
+    if (style.head_dim_default > 0 && !build.facts.has(keys::kHeadDim)) d.head_dim = style.head_dim_default;
     return d;
 }
 

@@ -17,7 +17,7 @@ enum class Windows {
     none,
     all,       // every layer, when the key holds a number
     by_flag,   // only with use_sliding_window, from max_window_layers on (Qwen2)
-    by_types,  // layer_types; without it every layer but each `pattern`-th
+    by_types,  // layer_types; without it every layer but each `pattern`-th, or as the letters of a pattern ("LLLG")
 };
 
 struct DenseStyle {
@@ -36,6 +36,7 @@ struct DenseStyle {
     std::int64_t ffn_width_divisor = 1;     // 2: intermediate_size counts gate and up
     std::int64_t ffn_default_multiple = 0;  // of hidden, when no key tells the width; 0: one must
     std::int64_t kv_heads_default = 0;      // 0: as many as heads
+    std::int64_t head_dim_default = 0;      // the Transformers class's; 0: hidden / heads
     std::int64_t vocab_default = 0;         // the Transformers class's; 0: the config must say
     std::int64_t pattern = 0;               // by_types: the default when neither list nor pattern key is there
 };

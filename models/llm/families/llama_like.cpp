@@ -18,10 +18,11 @@ void mistral(Build& build) {
     dense_decoder(build, style);
 }
 
-/// Ministral 3: a window in the layers that layer_types names.
-void ministral3(Build& build) {
+/// Ministral: a window in the layers that layer_types names, in all of them without that list.
+void ministral(Build& build) {
     DenseStyle style;
-    style.windows = Windows::by_types;
+    style.windows = build.facts.has(keys::kLayerTypes) ? Windows::by_types : Windows::all;
+    if (build.model_type == "ministral3") style.head_dim_default = 128;
     dense_decoder(build, style);
 }
 
@@ -109,7 +110,7 @@ void cohere(Build& build) {
     dense_decoder(build, style);
 }
 
-/// GLM-4-0414: norms before and after both halves, a fused gate and up.
+/// GLM-4-0414: norms before and after both halves, a fused gate and up; qkv has biases unless the config denies them.
 void glm4(Build& build) {
     DenseStyle style;
     style.norms = {"input_layernorm", "post_attention_layernorm"};
@@ -118,7 +119,8 @@ void glm4(Build& build) {
         style.norms.push_back("post_mlp_layernorm");
     }
     style.ffn.fused = "gate_up_proj";
-    style.qkv_bias = Bias::by_key;
+    style.head_dim_default = 128;
+    if (build.facts.flag(keys::kAttentionBias, true)) style.qkv_bias = Bias::always;
     dense_decoder(build, style);
 }
 
@@ -134,6 +136,7 @@ void hunyuan_dense(Build& build) {
 
 void ernie45(Build& build) {
     DenseStyle style;
+    style.head_dim_default = 128;
     if (build.facts.flag({"use_bias"}, false)) style.qkv_bias = style.o_bias = style.ffn_bias = Bias::always;
     dense_decoder(build, style);
 }
@@ -148,13 +151,16 @@ std::vector<Family> llama_like() {
          {},
          llama});
     families.push_back({"mistral", {"mistral"}, {}, mistral});
-    families.push_back({"ministral3",
-                        {"ministral3", "ministral"},
-                        {},
-                        ministral3,
-                        false,
-                        false,
-                        "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py"});
+    families.push_back(
+        {"ministral3",
+         {"ministral3", "ministral"},
+         {},
+         ministral,
+         false,
+         false,
+         "huggingface/transformers src/transformers/models/ministral3/modeling_ministral3.py at 00b364c7, "
+         "models/ministral3/configuration_ministral3.py at 008e5743 and "
+         "models/ministral/configuration_ministral.py at 052b1dcd"});
     families.push_back({"phi3", {"phi3", "phi4mm"}, {}, phi3});
     families.push_back({"internlm2", {"internlm2"}, {}, internlm2});
     families.push_back({"internlm3",
@@ -163,7 +169,7 @@ std::vector<Family> llama_like() {
                         internlm3,
                         false,
                         false,
-                        "internlm/internlm3-8b-instruct modeling_internlm3.py"});
+                        "InternLM/lmdeploy lmdeploy/pytorch/models/internlm3.py at 02538214"});
     families.push_back({"baichuan", {"baichuan"}, {}, baichuan});
     families.push_back({"olmo2", {"olmo2", "olmo3"}, {}, olmo2});
     families.push_back({"exaone", {"exaone"}, {}, exaone});
@@ -173,7 +179,8 @@ std::vector<Family> llama_like() {
                         exaone4,
                         false,
                         false,
-                        "huggingface/transformers src/transformers/models/exaone4/modeling_exaone4.py"});
+                        "huggingface/transformers src/transformers/models/exaone4/modeling_exaone4.py at 0205eec1 and "
+                        "configuration_exaone4.py at 008e5743"});
     families.push_back({"cohere", {"cohere", "cohere2"}, {}, cohere, true});
     families.push_back({"glm4",
                         {"glm4", "glm"},
@@ -181,22 +188,26 @@ std::vector<Family> llama_like() {
                         glm4,
                         false,
                         false,
-                        "huggingface/transformers src/transformers/models/glm4/modeling_glm4.py"});
-    families.push_back(
-        {"hunyuan_dense",
-         {"hunyuan_v1_dense"},
-         {},
-         hunyuan_dense,
-         false,
-         false,
-         "huggingface/transformers src/transformers/models/hunyuan_v1_dense/modeling_hunyuan_v1_dense.py"});
-    families.push_back({"ernie4_5",
-                        {"ernie4_5"},
+                        "huggingface/transformers src/transformers/models/glm4/modeling_glm4.py at 00d01786 and "
+                        "models/{glm,glm4}/configuration_{glm,glm4}.py at 008e5743"});
+    families.push_back({"hunyuan_dense",
+                        {"hunyuan_v1_dense"},
                         {},
-                        ernie45,
-                        true,
+                        hunyuan_dense,
                         false,
-                        "huggingface/transformers src/transformers/models/ernie4_5/configuration_ernie4_5.py"});
+                        false,
+                        "huggingface/transformers src/transformers/models/hunyuan_v1_dense/modular_hunyuan_v1_dense.py "
+                        "at 0233e509 and "
+                        "configuration_hunyuan_v1_dense.py at 05cd1ec1"});
+    families.push_back(
+        {"ernie4_5",
+         {"ernie4_5"},
+         {},
+         ernie45,
+         true,
+         false,
+         "huggingface/transformers src/transformers/models/ernie4_5/configuration_ernie4_5.py at 008e5743 and "
+         "modular_ernie4_5.py at 016bc8ef"});
     return families;
 }
 

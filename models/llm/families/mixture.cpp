@@ -57,6 +57,7 @@ void phimoe(Build& build) {
 void olmoe(Build& build) {
     DenseStyle style;
     style.qk_norm = QkNorm::full_width;
+    style.qkv_bias = style.o_bias = Bias::by_key;
     moe_decoder(build, style, {});
 }
 
@@ -216,7 +217,8 @@ std::vector<Family> mixture() {
                         olmoe,
                         false,
                         false,
-                        "huggingface/transformers src/transformers/models/olmoe/modeling_olmoe.py"});
+                        "huggingface/transformers src/transformers/models/olmoe/modeling_olmoe.py at 00dcc6dd and "
+                        "configuration_olmoe.py at 008e5743"});
     families.push_back({"granitemoe", {"granitemoe"}, {}, granitemoe});
     families.push_back({"dbrx", {"dbrx"}, {"DbrxForCausalLM"}, dbrx});
     families.push_back({"grok", {"grok-1", "grok"}, {"Grok1ForCausalLM", "Grok1ModelForCausalLM"}, grok});
