@@ -1,6 +1,7 @@
 #include "cli/app.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <map>
@@ -50,6 +51,43 @@ void explain(const CLI::App& app, const CLI::ParseError& error, std::ostream& er
     err << "Run `kvplan" << (command == &app ? std::string{} : " " + command->get_name()) << " --help` for what is known.\n";
 }
 
+struct Command {
+    std::string_view name;
+    void (*add)(CLI::App&, Context&);
+};
+
+constexpr Command kCommands[] = {
+    {"plan", add_plan_command},
+    {"solve", add_solve_command},
+    {"check", add_check_command},
+    {"log", add_log_command},
+    {"doctor", add_doctor_command},
+    {"gpus", add_gpus_command},
+    {"models", add_models_command},
+    {"engines", add_engines_command},
+    {"explain", add_explain_command},
+    {"trace", add_trace_command},
+    {"simulate", add_simulate_command},
+};
+
+// The command that the line names; null when it names none (then all are needed, for help and "did you mean").
+const Command* named_command(int argc, const char* const* argv) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--format" || word == "--output" || word == "--color") ++i;
+        if (word.substr(0, 1) == "-") continue;
+        const auto* found = std::find_if(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == word; });
+        return found == std::end(kCommands) ? nullptr : found;
+    }
+    return nullptr;
+}
+
+// Making the options of every command takes longer than planning: only those of the named one are made.
+void add_commands(CLI::App& app, Context& context, const Command* named) {
+    for (const Command& command : kCommands)
+        if (named == nullptr || named == &command) command.add(app, context);
+}
+
 int parse_and_run(int argc, const char* const* argv, Context& context) {
     CLI::App app{"Capacity planner for LLM serving: KV tokens, concurrency, throughput ceilings and safe host caches, before the launch", "kvplan"};
     app.set_version_flag("--version", kVersion);
@@ -57,17 +95,7 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
     app.fallthrough();
     app.footer("Example:\n  kvplan plan --model kimi-k2.5 --gpu rtx-pro-6000-blackwell --tp 8 --mem-fraction-static 0.85 --host-ram 449GB\n\n`kvplan COMMAND --help` says more, with an example each.");
     add_global_options(app, context);
-    add_plan_command(app, context);
-    add_solve_command(app, context);
-    add_check_command(app, context);
-    add_log_command(app, context);
-    add_doctor_command(app, context);
-    add_gpus_command(app, context);
-    add_models_command(app, context);
-    add_engines_command(app, context);
-    add_explain_command(app, context);
-    add_trace_command(app, context);
-    add_simulate_command(app, context);
+    add_commands(app, context, named_command(argc, argv));
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {
