@@ -17,8 +17,13 @@ namespace {
 constexpr const char* kVersion = "kvplan " KVPLAN_VERSION;
 
 void add_global_options(CLI::App& app, Context& context) {
-    static const std::map<std::string, Format> kFormats{{"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}, {"markdown", Format::markdown}};
-    app.add_option("--format", context.format, "text, json, csv or markdown")->transform(CLI::CheckedTransformer(kFormats, CLI::ignore_case).description(""))->type_name("FORMAT");
+    const auto set_format = [&context](const std::string& name) {
+        static const std::map<std::string, Format> kFormats{{"text", Format::text}, {"json", Format::json}, {"csv", Format::csv}, {"markdown", Format::markdown}};
+        const auto found = kFormats.find(CLI::detail::to_lower(name));
+        if (found == kFormats.end()) throw CLI::ValidationError("--format", "text, json, csv or markdown; found " + name);
+        context.format = found->second;
+    };
+    app.add_option_function<std::string>("--format", set_format, "text, json, csv or markdown")->type_name("FORMAT");
     app.add_option("--output", context.output, "Write the result to a file, whole or not at all")->type_name("FILE");
     app.add_option("--color", context.color, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}).description(""))->type_name("WHEN");
     app.add_flag("--quiet", context.quiet, "No warnings on stderr");

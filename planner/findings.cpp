@@ -1,13 +1,34 @@
 #include "planner/findings.hpp"
 
+#include <algorithm>
+
 #include "planner/host_findings.hpp"
 #include "planner/trace/reuse.hpp"
 
 namespace kvplan {
 
+namespace {
+
+// max_req_len is one token less than the context and than the pool: the server refuses what is longer.
+void add_too_long(const Scenario& scenario, const Plan& plan, std::vector<Finding>& findings) {
+    const Workload& w = scenario.workload;
+    const double asked = std::max(w.request_tokens.value_or(0.0), w.input_tokens.value_or(0.0) + w.output_tokens.value_or(0.0));
+    const auto longest = static_cast<double>(plan.capacity.longest_request_tokens.count());
+    if (!plan.fits || asked <= longest) return;
+    Finding finding;
+    finding.code = "request_longer_than_server_takes";
+    finding.severity = FindingSeverity::warning;
+    finding.values = {{"asked", "tokens", asked, {}}, {"longest", "tokens", longest, {}}};
+    finding.fields = {"input_tokens", "output_tokens", "request_tokens", "context_length"};
+    findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
 std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     std::vector<Finding> findings = host_findings(scenario, plan);
     for (Finding& finding : trace::reuse_findings(scenario, plan)) findings.push_back(std::move(finding));
+    add_too_long(scenario, plan, findings);
     return findings;
 }
 

@@ -9,6 +9,7 @@
 #include "planner/engines/engine.hpp"
 #include "planner/free_before_load.hpp"
 #include "planner/scenario_fields.hpp"
+#include "units/format.hpp"
 #include "planner/trace/reuse.hpp"
 
 namespace kvplan {
@@ -134,7 +135,36 @@ bool read_scenario(std::string document_text, const std::string& source_name, Sc
     return !diagnostics.has_errors();
 }
 
+namespace {
+
+void contradiction(Diagnostics& diagnostics, std::string flag, std::string message, std::string found, std::string expected) {
+    Diagnostic diagnostic;
+    diagnostic.code = "scenario.contradiction";
+    diagnostic.pointer = std::move(flag);
+    diagnostic.message = std::move(message);
+    diagnostic.found = std::move(found);
+    diagnostic.expected = std::move(expected);
+    diagnostics.add(std::move(diagnostic));
+}
+
+// Values that are each possible but not together.
+void check_against_each_other(const Scenario& scenario, Diagnostics& diagnostics) {
+    const HostOptions& host = scenario.hardware.host;
+    const Workload& workload = scenario.workload;
+    if (scenario.hardware.gpu_free && *scenario.hardware.gpu_free > gpu_total(scenario))
+        contradiction(diagnostics, "--gpu-free", "more memory is free than the GPU has", binary_size(*scenario.hardware.gpu_free), "at most " + binary_size(gpu_total(scenario)));
+    if (host.ram && host.available && *host.available > *host.ram)
+        contradiction(diagnostics, "--host-available", "more RAM is available than the host has", decimal_size(*host.available), "at most " + decimal_size(*host.ram));
+    if (workload.input_tokens && workload.shared_prefix_tokens > *workload.input_tokens)
+        contradiction(diagnostics, "--shared-prefix-tokens", "the shared prefix is longer than the prompt", shortest(workload.shared_prefix_tokens), "at most --input-tokens " + shortest(*workload.input_tokens));
+    if (workload.max_new_tokens && workload.output_tokens && static_cast<double>(*workload.max_new_tokens) < *workload.output_tokens)
+        contradiction(diagnostics, "--max-new-tokens", "the mean output is longer than what clients ask for at most", std::to_string(*workload.max_new_tokens), "at least --output-tokens " + shortest(*workload.output_tokens));
+}
+
+}  // namespace
+
 bool check_scenario(const Scenario& scenario, Diagnostics& diagnostics) {
+    check_against_each_other(scenario, diagnostics);
     engine_of(scenario.engine).check(scenario, diagnostics);
     return !diagnostics.has_errors();
 }

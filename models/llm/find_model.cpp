@@ -20,13 +20,28 @@ bool is_path(const std::string& name) {
     return fs::exists(fs::path(name) / "config.json", ignored) || fs::is_regular_file(name, ignored);
 }
 
+/// Some releases keep the quantization out of config.json, in a file beside it; a saved copy "x.json" may have its own as
+/// "x.hf_quant_config.json".
+fs::path quantization_beside(const fs::path& config) {
+    if (config.filename() == "config.json") return config.parent_path() / "hf_quant_config.json";
+    fs::path beside = config;
+    return beside.replace_extension(".hf_quant_config.json");
+}
+
 std::optional<LlmSpec> read_path(const std::string& name, ReadOptions options, Diagnostics& diagnostics) {
     std::error_code ignored;
     if (fs::is_directory(name, ignored)) return read_checkpoint_directory(name, std::move(options), diagnostics);
     const auto config = json::parse_file(name, diagnostics);
     if (!config) return std::nullopt;
     if (options.name.empty()) options.name = fs::path(name).filename().string();
-    return read_model(*config, options, diagnostics);
+    ModelFiles files;
+    files.config = config->root();
+    std::optional<json::Document> quantization;
+    if (const fs::path beside = quantization_beside(name); fs::exists(beside, ignored)) {
+        quantization = json::parse_file(beside.string(), diagnostics);
+        if (quantization) files.hf_quant_config = quantization->root();
+    }
+    return read_model(files, options, diagnostics);
 }
 
 void unknown(const std::string& name, const NameMatch& match, Diagnostics& diagnostics) {

@@ -4,6 +4,8 @@ namespace kvplan::exporting {
 
 std::vector<FindingTemplate> workload_finding_templates() {
     return {
+        {"request_longer_than_server_takes", "A request of the stated length exceeds the context or the pool: the server rejects or truncates it.",
+         "A request of {asked} tokens is longer than the {longest} tokens that this server takes.", "Shorten the request, raise --context-length where the model allows it, or give the pool more memory."},
         {"host_cache_no_gain", "The GPU pool alone finds nearly all the prefixes that the trace ever repeats, so a host cache has nothing to add.",
          "The GPU pool alone finds {device_share} % of the prompt tokens; no cache of any size would find more than {unlimited_share} %.", "Leave the host cache off."},
         {"host_cache_beyond_safe", "What the trace repeats lies farther back than any safe host pool reaches.",
