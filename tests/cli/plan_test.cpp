@@ -184,3 +184,39 @@ TEST_CASE("Global flags stand before or after the command", "[cli]") {
     CHECK(before.out == after.out);
     CHECK(json::parse(before.out)["gpus"].size() == 42);
 }
+
+TEST_CASE("Values that cannot hold together are refused", "[plan][errors]") {
+    const std::string llama = model("llama", test::llama_3_70b_config());
+    const auto fails = [&](std::vector<std::string> more, const char* what) {
+        std::vector<std::string> arguments{"plan", "--model", llama, "--gpu", "h200", "--tp", "8"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const test::Ran ran = test::run_kvplan(arguments);
+        CAPTURE(ran.err);
+        CHECK(ran.exit_code == 2);
+        CHECK(ran.err.find(what) != std::string::npos);
+    };
+    fails({"--gpu-free", "200GiB"}, "more memory is free than the GPU has");
+    fails({"--host-ram", "449GB", "--host-available", "500GB"}, "more RAM is available than the host has");
+    fails({"--input-tokens", "100", "--output-tokens", "10", "--shared-prefix-tokens", "5000"}, "longer than the prompt");
+    fails({"--input-tokens", "100", "--output-tokens", "500", "--max-new-tokens", "100"}, "longer than what clients ask for");
+    fails({"--format", "xml"}, "text, json, csv or markdown; found xml");
+}
+
+TEST_CASE("A request longer than the server takes is said", "[plan]") {
+    // The context is 8,192 tokens: the longest request has 8,191.
+    const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "8", "--input-tokens", "8000", "--output-tokens", "1000"});
+    bool said = false;
+    for (const json& finding : plan["findings"]) said = said || finding["code"] == "request_longer_than_server_takes";
+    CHECK(said);
+    CHECK(plan["capacity"]["longest_request_tokens"] == 8'191);
+}
+
+TEST_CASE("The quantization beside a config.json is read with it", "[plan]") {
+    const std::string config = model("beside", test::llama_3_70b_config());
+    const json plain = plan_of({"--model", config, "--gpu", "h200", "--tp", "8"});
+    (void)test::temporary_file("beside/hf_quant_config.json", R"({"producer": {"name": "modelopt"}, "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": null, "exclude_modules": ["lm_head"]}})");
+    const json quantized = plan_of({"--model", config, "--gpu", "h200", "--tp", "8"});
+    // 80 layers of 855,638,016 parameters in one byte instead of two; embedding and head stay in 16 bits.
+    const double saved = plain["weights"]["checkpoint_bytes"].get<double>() - quantized["weights"]["checkpoint_bytes"].get<double>();
+    CHECK(saved == Approx(80.0 * 855'638'016).epsilon(0.001));
+}
