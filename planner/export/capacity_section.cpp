@@ -32,7 +32,7 @@ const GroupedAttention* grouped_example(const LlmSpec& model, bool windowed) {
 std::string grouped_formula(const Scenario& scenario, const KvGroup& group, std::string_view dtype) {
     const bool windowed = group.kind == KvGroupKind::sliding_window || group.kind == KvGroupKind::chunked;
     const GroupedAttention* attention = grouped_example(*scenario.model, windowed);
-    if (attention == nullptr) return {};
+    if (attention == nullptr) return "entries and states of a window";   // DeepSeek-V4 has no grouped layers
     const std::int64_t heads = std::max<std::int64_t>(1, attention->kv_heads / std::max<std::int64_t>(1, parallelism(scenario).attention_tp));
     return std::to_string(heads) + " KV heads of a rank x (" + std::to_string(attention->head_dim) + " + " + std::to_string(attention->v_head_dim) +
            ") x " + element(dtype);
@@ -66,7 +66,7 @@ std::vector<std::string> kv_formulas(const Scenario& scenario, const KvCachePlan
             lines.push_back(with_commas(group.bytes_per_slot.count()) + " B a state slot over " + std::to_string(group.layers.count()) + " linear layers, whatever the length");
             continue;
         }
-        lines.push_back(shortest(group.bytes_per_token.value) + " B a token = " + std::to_string(group.layers.count()) + " layers x " +
+        lines.push_back(shortest(group.bytes_per_token.value) + (group.own_window_pool ? " B a token inside a window = " : " B a token = ") + std::to_string(group.layers.count()) + " layers x " +
                         formula(scenario, group, kv.dtype));
     }
     return lines;
