@@ -24,7 +24,7 @@ constexpr const char* kExample =
 
 struct TraceOptions {
     std::vector<std::string> files;
-    std::string capacities, policy, device_tokens, storage_tokens, warmup = "0", block_tokens;
+    std::string capacities, policy, device_tokens, storage_tokens, warmup = "0", block_tokens, sample;
     bool strict = false, file_order = false;
 };
 
@@ -97,6 +97,12 @@ void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_opti
         reading.page_tokens = tokens("--page-size", page->second, diagnostics);
         if (reading.page_tokens == 0) flag_fault(diagnostics, "--page-size", page->second, "at least one token");
     }
+    if (!options.sample.empty()) {
+        const auto parsed = parse_real(options.sample);
+        const auto* share = std::get_if<double>(&parsed);
+        if (share == nullptr || *share <= 0.0 || *share > 1.0) flag_fault(diagnostics, "--sample", options.sample, "a share of the prefix trees above 0, at most 1");
+        else if (*share < 1.0) reading.sample_share = *share;
+    }
     if (diagnostics.has_errors()) return fail(context, diagnostics);
     const bool deployment = scenario_options.values.count("model") > 0 || !scenario_options.scenario_file.empty();
     std::optional<Scenario> scenario;
@@ -130,6 +136,7 @@ void add_trace_command(CLI::App& app, Context& context) {
     command->add_option("--device-tokens", options->device_tokens, "GPU cache; the capacities are then host caches beside it")->type_name("N");
     command->add_option("--storage-tokens", options->storage_tokens, "A third tier of this size beside --device-tokens, or inf")->type_name("N");
     command->add_option("--block-tokens", options->block_tokens, "Tokens of one block id, where the trace does not tell")->type_name("N");
+    command->add_option("--sample", options->sample, "Share of the prefix trees to keep, for traces beyond memory; the error is told")->type_name("SHARE");
     command->add_flag("--strict", options->strict, "Stop at the first line that cannot be read");
     command->add_flag("--file-order", options->file_order, "Keep the order of the lines even where times go back");
     const auto scenario = add_scenario_options(*command, context);

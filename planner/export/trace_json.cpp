@@ -70,6 +70,12 @@ Json curve_point(const trace::CurvePoint& point) {
             {"request_hit_rate", point.hits.request_rate}};
 }
 
+Json sampled_point(const trace::CurvePoint& point) {
+    Json json = curve_point(point);
+    json["hit_rate_error"] = or_null(point.error);
+    return json;
+}
+
 Json tier_point(const trace::TierPoint& point, std::int64_t block_tokens) {
     const trace::TierResult& r = point.result;
     return {{"device_tokens", point.sizes.device_blocks * block_tokens},
@@ -87,7 +93,7 @@ Json tier_point(const trace::TierPoint& point, std::int64_t block_tokens) {
 
 Json trace_json(const trace::Analysis& a) {
     Json curve = Json::array();
-    for (const trace::CurvePoint& point : a.points) curve.push_back(curve_point(point));
+    for (const trace::CurvePoint& point : a.points) curve.push_back(a.sample ? sampled_point(point) : curve_point(point));
     Json document{{"requests", a.workload.requests},
                   {"span_seconds", or_null(a.workload.span_seconds)},
                   {"input_tokens", a.workload.input_tokens},
@@ -105,6 +111,9 @@ Json trace_json(const trace::Analysis& a) {
         for (const trace::TierPoint& point : a.tiers) points.push_back(tier_point(point, a.block_tokens));
         document["tiers"] = {{"policy", trace::name_of(*a.policy)}, {"points", points}};
     }
+    if (a.sample)
+        document["sample"] = {{"share", a.sample->share}, {"common_blocks", a.sample->common_blocks}, {"requests", a.workload.requests},
+                              {"of_requests", a.sample->requests}, {"of_input_tokens", a.sample->input_tokens}};
     document["reading"] = {{"lines", a.reading.lines},         {"faulty_lines", a.reading.faulty_lines},
                            {"ties", a.reading.ties},           {"disordered", a.reading.disordered},
                            {"sorted", a.reading.sorted},       {"short_of_ids", a.reading.short_of_ids},

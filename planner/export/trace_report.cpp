@@ -56,6 +56,12 @@ ReportSection curve_section(const trace::Analysis& a) {
                                        percent(p.hits.block_rate, 2), percent(p.hits.request_rate, 2), bar(p.hits.token_rate, kBarWidth)}});
     section.sentences.push_back("Exact for a cache that keeps the most recent blocks, leaves first. Of tokens: hit tokens / prompt tokens; of blocks: hit blocks / blocks; "
                                 "per request: mean over requests of hit blocks / blocks. The bars show the rate of tokens.");
+    if (a.sample) {
+        double error = 0.0;
+        for (const trace::CurvePoint& p : a.points) error = std::max(error, p.error.value_or(0.0));
+        section.sentences.push_back("Estimated from " + with_commas(a.workload.requests) + " of " + with_commas(a.sample->requests) + " requests (whole prefix trees); the rates of tokens lie within " +
+                                    percent(error, 2) + " points of these in 95 of 100 samples.");
+    }
     if (a.curve->warmup_requests > 0) section.sentences.push_back("The first " + with_commas(a.curve->warmup_requests) + " requests fill the cache and are not counted.");
     return section;
 }

@@ -11,7 +11,8 @@ namespace kvplan::trace {
 struct CurvePoint {
     std::optional<std::int64_t> tokens;  ///< as asked; unset: without limit
     std::optional<std::int64_t> blocks;  ///< floor(tokens / block)
-    HitPoint hits;
+    HitPoint hits;                       ///< of a sample: scaled to the whole trace
+    std::optional<double> error;         ///< of hits.token_rate, only of a sample (95 %)
 };
 
 struct TierPoint {
@@ -22,7 +23,8 @@ struct TierPoint {
 struct Analysis {
     ReadingFacts reading;
     std::int64_t block_tokens = 0, source_block_tokens = 0;
-    std::int64_t distinct_blocks = 0;
+    std::int64_t distinct_blocks = 0;    ///< of a sample: in the sample
+    std::optional<SampleFacts> sample;
     WorkloadFacts workload;
     // Only with block ids:
     std::optional<HitCurve> curve;

@@ -103,6 +103,47 @@ HitCurve hit_curve(const Trace& trace, double warmup_share) {
     return curve;
 }
 
+std::vector<SampledRate> sampled_rates(const Trace& trace, const std::vector<Capacity>& capacities, double warmup_share) {
+    const double share = trace.sample ? trace.sample->share : 1.0;
+    const std::uint32_t front = trace.sample ? trace.sample->common_blocks : 0;
+    std::int64_t common = 0;
+    for (Block block = 0; block < trace.forest.size(); ++block) common += trace.forest.depth(block) < front ? 1 : 0;
+    std::vector<SampledRate> rates(capacities.size());
+    const std::int64_t all = trace.forest.size();
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const std::int64_t beyond = capacities[i] ? std::max<std::int64_t>(0, *capacities[i] - common) : 0;
+        rates[i].sample_blocks = !capacities[i] ? all : std::min(*capacities[i], common) + std::llround(share * static_cast<double>(beyond));
+    }
+    std::vector<double> input(kSampleGroups, 0.0), hits(kSampleGroups * rates.size(), 0.0);
+    ReuseStack stack(trace.forest, trace.requests.size());
+    const auto warmup = static_cast<std::size_t>(std::floor(warmup_share * static_cast<double>(trace.requests.size())));
+    for (std::size_t r = 0; r < trace.requests.size(); ++r) {
+        const Request& request = trace.requests[r];
+        const auto stretches = stack.push(request);
+        if (r < warmup) continue;
+        input[request.group] += request.input;
+        for (std::size_t i = 0; i < rates.size(); ++i) {
+            std::int64_t blocks = 0;
+            for (const auto [depth, count] : stretches) blocks += std::clamp<std::int64_t>(rates[i].sample_blocks - depth + 1, 0, count);
+            hits[request.group * rates.size() + i] += static_cast<double>(std::min<std::int64_t>(blocks * trace.block_tokens, request.identified));
+        }
+    }
+    double total = 0.0;
+    for (const double tokens : input) total += tokens;
+    constexpr double kStudent = 2.131;  // 97.5 % quantile, 15 degrees of freedom
+    for (std::size_t i = 0; i < rates.size() && total > 0.0; ++i) {
+        double found = 0.0, squares = 0.0;
+        for (std::size_t g = 0; g < kSampleGroups; ++g) found += hits[g * rates.size() + i];
+        rates[i].token_rate = found / total;
+        for (std::size_t g = 0; g < kSampleGroups; ++g) {
+            const double off = hits[g * rates.size() + i] - rates[i].token_rate * input[g];
+            squares += off * off;
+        }
+        rates[i].error = kStudent * std::sqrt(squares * kSampleGroups / (kSampleGroups - 1.0)) / total;
+    }
+    return rates;
+}
+
 HitPoint HitCurve::at(Capacity capacity) const {
     const std::int64_t most = last_useful();
     const auto index = static_cast<std::size_t>(std::clamp<std::int64_t>(capacity.value_or(most), 0, most));

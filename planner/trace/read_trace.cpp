@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <unordered_map>
 
 #include "planner/trace/byte_source.hpp"
 #include "planner/trace/request_scanner.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::int64_t kMooncakeBlock = 512;
 constexpr std::int64_t kBailianBlock = 16;
 constexpr std::size_t kPromptsToInferFrom = 1000;
+constexpr std::size_t kCommonShare = 50;  // an id in more than 1/50 of the prompts is too common to sample by
 
 enum class Format { unknown, json, csv, log };
 
@@ -136,6 +138,30 @@ private:
         }
     }
 
+    /// Leading blocks that tell no trees apart: as long as one id is in more than a fiftieth of the prompts that wait.
+    std::uint32_t common_blocks() const {
+        for (std::size_t depth = 0;; ++depth) {
+            std::unordered_map<std::uint64_t, std::size_t> uses;
+            std::size_t most = 0;
+            for (const Pending& one : pending_)
+                if (one.ids.size() > depth) most = std::max(most, ++uses[one.ids[depth]]);
+            if (most * kCommonShare <= pending_.size() || most <= 1) return static_cast<std::uint32_t>(depth);
+        }
+    }
+
+    /// Whether the request belongs to the sample; gives it its group.
+    bool sampled(Request& made, const std::vector<std::uint64_t>& ids) {
+        if (!trace_.sample || ids.empty()) return true;
+        ++trace_.sample->requests;
+        trace_.sample->input_tokens += made.input;
+        std::uint64_t x = ids[std::min<std::size_t>(trace_.sample->common_blocks, ids.size() - 1)] + 0x9e3779b97f4a7c15U;
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+        x ^= x >> 31;
+        made.group = static_cast<std::uint32_t>(x % kSampleGroups);
+        return static_cast<double>(x >> 11) * 0x1p-53 < trace_.sample->share;
+    }
+
     bool request(const RawRequest& raw, std::string_view text, std::size_t number) {
         if (!raw.input_tokens) return line_fault(number, text, {0, "the line names no input_length or prompt_tokens"});
         Request made;
@@ -159,7 +185,7 @@ private:
                 return line_fault(number, text, {0, "block_size differs from the lines before"});
         }
         if (block_ == 0 && raw.bailian && !flush_pending(kBailianBlock)) return false;
-        if (block_ != 0) return place(made, raw.ids, number, text);
+        if (block_ != 0 && !(options_.sample_share && !trace_.sample)) return place(made, raw.ids, number, text);
         pending_.push_back({made, raw.ids, number});
         return pending_.size() < kPromptsToInferFrom || flush_pending();
     }
@@ -183,6 +209,7 @@ private:
             block_ = infer_block_tokens(prompts);
             if (block_ == 0) block_ = kMooncakeBlock;
         }
+        if (options_.sample_share && !trace_.sample && !pending_.empty()) trace_.sample = SampleFacts{*options_.sample_share, common_blocks(), 0, 0};
         const std::vector<Pending> waiting = std::move(pending_);
         pending_.clear();
         for (const Pending& one : waiting)
@@ -224,6 +251,7 @@ private:
             return line_fault(number, text, {0, std::to_string(ids.size()) + " block ids for " + std::to_string(made.input) +
                                                     " tokens, at most " + std::to_string(most) + " blocks of " +
                                                     std::to_string(block_)});
+        if (!sampled(made, ids)) return true;
         if (ids.size() < most) ++trace_.reading.short_of_ids;
         std::span<const std::uint64_t> pages = ids;
         if (join_ > 1) {

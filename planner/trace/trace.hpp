@@ -19,6 +19,18 @@ struct Request {
     std::uint32_t identified = 0;  ///< prompt tokens that the block ids cover
     Block leaf = kNoBlock;         ///< last block of the prompt; kNoBlock when it has none
     std::uint32_t blocks = 0;      ///< blocks of the prompt that have ids
+    std::uint32_t group = 0;       ///< 0..kSampleGroups - 1, by prefix tree; for the error of a sample
+};
+
+inline constexpr std::uint32_t kSampleGroups = 16;
+
+/// A sample of whole prefix trees: requests are kept or left out by a hash of the block in which their tree differs from
+/// others, so whoever shares more than the common front is kept or left out together.
+struct SampleFacts {
+    double share = 1.0;               ///< of the trees
+    std::uint32_t common_blocks = 0;  ///< leading blocks that are too common to tell trees apart
+    std::int64_t requests = 0;        ///< of the whole trace
+    std::int64_t input_tokens = 0;
 };
 
 /// What was met while reading; counts of lines.
@@ -41,6 +53,7 @@ struct Trace {
     bool has_times = false;
     std::optional<std::int64_t> cached_tokens;  ///< sum, where an engine logged it
     ReadingFacts reading;
+    std::optional<SampleFacts> sample;  ///< unset: every request is here
 
     bool has_blocks() const { return block_tokens > 0; }
     /// Tokens of the block at `index` (0-based) of a request: the last one may be partial.
@@ -54,6 +67,7 @@ struct ReadOptions {
     bool strict = false;                       ///< the first line at fault is an error
     std::optional<std::int64_t> block_tokens;  ///< instead of the file's own or the one its lengths tell
     std::optional<std::int64_t> page_tokens;   ///< join blocks into pages of this many tokens
+    std::optional<double> sample_share;        ///< keep about this share of the prefix trees, in (0, 1)
     bool keep_file_order = false;              ///< else requests that are out of order are sorted by time
     /// Called now and then with bytes read and bytes in all (0: unknown).
     std::function<void(std::uint64_t, std::uint64_t)> progress;

@@ -156,6 +156,40 @@ TEST_CASE("the one-pass curve equals the definition at every capacity on random 
     }
 }
 
+TEST_CASE("a sample of prefix trees estimates the curve within its error", "[trace][curve][sample]") {
+    // 600 conversations behind one common block, turns at random; three blocks more a turn.
+    std::minstd_rand random(11);
+    std::string text;
+    std::vector<int> turns(600, 0);
+    for (int i = 0; i < 6'000; ++i) {
+        const auto chat = static_cast<std::int64_t>((random() % 100 + static_cast<unsigned>(i) / 12) % 600);
+        std::vector<std::int64_t> ids{0};
+        const int blocks = 3 * ++turns[static_cast<std::size_t>(chat)];
+        for (int j = 0; j < blocks; ++j) ids.push_back(1 + chat * 1000 + j);
+        text += line(i, static_cast<std::int64_t>(ids.size()) * 512, 1, ids);
+    }
+    const HitCurve exact = hit_curve(trace_of(text));
+    ReadOptions options;
+    options.sample_share = 0.4;
+    const Trace sample = trace_of(text, options);
+    REQUIRE(sample.sample->common_blocks == 1);
+    REQUIRE(sample.sample->requests == 6'000);
+    REQUIRE(sample.requests.size() > 1'800);
+    REQUIRE(sample.requests.size() < 3'000);
+    const std::vector<Capacity> capacities{100, 500, 1'000, 2'000, 4'000, std::nullopt};
+    const std::vector<SampledRate> rates = sampled_rates(sample, capacities);
+    int inside = 0;
+    for (std::size_t i = 0; i < capacities.size(); ++i) {
+        REQUIRE(rates[i].error < 0.2);
+        REQUIRE(rates[i].error > 0.0);
+        inside += std::abs(rates[i].token_rate - exact.at(capacities[i]).token_rate) <= rates[i].error ? 1 : 0;
+    }
+    REQUIRE(inside >= 5);
+    // All of it: the exact curve.
+    const std::vector<SampledRate> whole = sampled_rates(trace_of(text), capacities);
+    for (std::size_t i = 0; i < capacities.size(); ++i) REQUIRE(whole[i].token_rate == Approx(exact.at(capacities[i]).token_rate));
+}
+
 TEST_CASE("reference integers of the Mooncake conversation trace come out to the token", "[trace][curve][real]") {
     const auto path = real_trace("mooncake_conversation_trace.jsonl.gz");
     if (!path) return;
