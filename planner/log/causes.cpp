@@ -150,6 +150,9 @@ std::optional<Cause> free_memory(const CauseInput& in, const FigureRow& row) {
     if (row.field == "gpu.free_before_load_bytes" || row.field == "gpu.weights_bytes" || !in.with_free) return std::nullopt;
     const auto with = figure(*in.with_free, row.field);
     if (!with || !near(*with, *row.observed) || near(*row.planned, *with, 0.003)) return std::nullopt;
+    // When the measured weights put it out again, the agreement is a coincidence.
+    const auto both = in.with_weights ? figure(*in.with_weights, row.field) : std::nullopt;
+    if (both && !near(*both, *row.observed, 0.02)) return std::nullopt;
     return because("free_memory", {"with " + gib(d(*in.seen->free_before_load)) + " free before load the plan gives " + fixed(*with, 0)});
 }
 
@@ -260,9 +263,12 @@ std::optional<Cause> host_by_pool(const CauseInput& in, const FigureRow& row) {
     return std::nullopt;
 }
 
-std::optional<Cause> within_estimate(const CauseInput&, const FigureRow& row) {
+std::optional<Cause> within_estimate(const CauseInput& in, const FigureRow& row) {
+    // With everything measured the pool follows by rule: then a blind estimate's width explains nothing.
+    if (is_pool_size(row.field) && in.with_weights) return std::nullopt;
     if (!row.planned_low || !row.planned_high || *row.planned_low == *row.planned_high) return std::nullopt;
-    if (*row.observed < *row.planned_low || *row.observed > *row.planned_high) return std::nullopt;
+    const double rounding = row.unit == RowUnit::bytes ? 2 * kRoundingGib * static_cast<double>(kGiB) : 0.0;
+    if (*row.observed < *row.planned_low - rounding || *row.observed > *row.planned_high + rounding) return std::nullopt;
     const std::string unit = row.unit == RowUnit::bytes ? gib(*row.planned_low) + " to " + gib(*row.planned_high) : fixed(*row.planned_low, 0) + " to " + fixed(*row.planned_high, 0);
     return because("within_estimate", {"planned " + unit});
 }

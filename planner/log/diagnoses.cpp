@@ -34,7 +34,7 @@ const std::vector<DiagnosisText>& diagnoses() {
         {"memory_changed_while_profiling", "Another process gave memory back, or took it, while vLLM measured its own use.", "Start servers on the same GPU one after the other."},
         {"unbalanced_gpus", "The GPUs of one group do not have the same memory free[[: {least} to {most}]]: another process sits on some of them.", "Free the GPUs; every rank would be sized by the fullest one."},
         {"host_check",
-         "The engine's own check refused a host pool[[: {asked} asked, {free} free after its reserve of 10 GiB]]. The size counts per rank and per pool.",
+         "The engine's own check refused a host pool[[: {asked} asked, {free} free]][[; the message leaves out the reserve of 10 GiB that this version keeps, so {usable} could be taken]]. The size counts per rank and per pool.",
          "Lower --hicache-size or --hicache-ratio to the plan's safe maximum."},
         {"host_smaller_than_device", "Versions before 2026-06-26 want the host pool larger than the device pool.", "Raise the host pool above the device pool, lower --max-total-tokens, or take a newer version."},
         {"host_memory_killed",

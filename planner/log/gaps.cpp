@@ -73,11 +73,13 @@ std::vector<FigureRow> rows_of(const Observed& seen, const Plan& plan) {
     return std::move(rows.rows_);
 }
 
-// A figure printed with two decimals of a GiB cannot be held to one per cent when it is small.
-bool differs(const FigureRow& row) {
+// A figure printed with two decimals of a GiB cannot be held to one per cent when it is small. What is left over is the
+// remainder of far larger figures: it has to differ by a quarter of a per cent of the card as well.
+bool differs(const FigureRow& row, const Plan& plan) {
     if (!row.observed || !row.planned) return false;
     const double difference = std::abs(*row.observed - *row.planned);
-    const double rounding = row.unit == RowUnit::bytes ? 2 * kRoundingGib * static_cast<double>(kGiB) : 0.0;
+    double rounding = row.unit == RowUnit::bytes ? 2 * kRoundingGib * static_cast<double>(kGiB) : 0.0;
+    if (row.field.substr(0, 8) == "gpu.left") rounding = std::max(rounding, 0.0025 * d(plan.gpu.free_before_load_bytes.expected));
     return difference > rounding && difference > kGap * std::max(std::abs(*row.observed), std::abs(*row.planned));
 }
 
@@ -115,7 +117,7 @@ Comparison compare(const Scenario& scenario, const StartRecord& start, const Obs
     else if (seen.weights) measured.weights_per_gpu = seen.weights;
     if (measured.weights_per_gpu) input.with_weights = plan(measured);
     for (const FigureRow& row : result.rows) {
-        if (!differs(row)) continue;
+        if (!differs(row, result.planned)) continue;
         Gap gap{row.field, *row.observed, *row.planned, row.unit, "unexplained", {}};
         if (auto cause = find_cause(input, row)) {
             gap.cause = std::move(cause->code);

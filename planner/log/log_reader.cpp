@@ -22,6 +22,14 @@ bool is_configuration(LineKind kind) {
 // A start that has come this far does not print its configuration or load its weights once more.
 bool is_past_start(const StartRecord& start) { return start.ready || start.phase == Phase::serving || start.phase == Phase::sized; }
 
+// Loading begins anew once the server was up; before that, another DP worker may still load when the first has its sizes.
+bool is_restart(const StartRecord& start, const RankTag& tag) {
+    if (start.ready || start.phase == Phase::serving) return true;
+    if (start.phase != Phase::sized) return false;
+    const auto rank = start.ranks.find(tag);
+    return rank != start.ranks.end() && rank->second.max_tokens.has_value();
+}
+
 }  // namespace
 
 void LogReader::feed(std::string_view piece) {
@@ -70,6 +78,11 @@ void LogReader::take(const Event& event) {
         take_serving(event, prefix.rank.dp);
         return;
     }
+    if (kind == LineKind::ready) {
+        current().ready = true;
+        note_time(prefix, kind);
+        return;
+    }
     if (kind == LineKind::traceback) {
         in_traceback_ = true;
         return;
@@ -79,7 +92,7 @@ void LogReader::take(const Event& event) {
         return;
     }
     const bool begins = kind == LineKind::init_begin || kind == LineKind::load_begin || kind == LineKind::load_end;
-    if (begins && !log_.starts.empty() && is_past_start(current()) && !(kind == LineKind::load_end && current().phase == Phase::sized)) begin_start();
+    if (begins && !log_.starts.empty() && is_restart(current(), prefix.rank)) begin_start();
     RankRecord& rank = rank_record(prefix.rank);
     if (take_sglang_start(event, rank) || take_vllm_start(event, rank)) note_wording(*event.rule);
     note_time(prefix, kind);

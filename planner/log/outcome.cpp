@@ -145,6 +145,9 @@ private:
                 std::vector<FindingValue> values;
                 if (const auto gb = fault->get(Figure::asked_gb)) values.push_back(number("asked", "bytes", *gb * static_cast<double>(kGB)));
                 if (const auto gb = fault->get(Figure::free_gb)) values.push_back(number("free", "bytes", *gb * static_cast<double>(kGB)));
+                // Versions before 2025-07 print the free memory without the reserve they keep of it.
+                const auto asked = fault->get(Figure::asked_gb), free = fault->get(Figure::free_gb);
+                if (asked && free && *asked <= *free) values.push_back(number("usable", "bytes", std::max(0.0, *free * static_cast<double>(kGB) - 10.0 * static_cast<double>(kGiB))));
                 add_host(values);
                 return fail(code == "no_space_left" ? "shared_memory_full" : std::string(code), fault, std::move(values));
             }

@@ -1,5 +1,8 @@
 #include "planner/log/start_lines.hpp"
 
+#include <initializer_list>
+#include <optional>
+
 #include "planner/log/log_reader.hpp"
 #include "planner/log/text.hpp"
 
@@ -177,87 +180,89 @@ void take_graph(const Event& event, RankRecord& rank) {
     open->usage_gib = event.get(Figure::usage_gib);
 }
 
+/// Lines of SGLang's pools. False: another kind of line. The phase is only reached by lines that allocate.
+std::optional<Phase> take_pool_line(const Event& event, RankRecord& rank) {
+    const auto get = [&](Figure figure) { return event.get(figure); };
+    struct Field {
+        Reading RankRecord::* reading;
+        Figure figure;
+    };
+    const auto set_all = [&](std::initializer_list<Field> fields) {
+        for (const Field& field : fields) set_once(rank.*(field.reading), get(field.figure));
+    };
+    using R = RankRecord;
+    using F = Figure;
+    switch (event.rule->kind) {
+        case LineKind::kv_dtype: rank.kv_dtype = std::string(text_after(event.text, "dtype: ", " ,")); return Phase::none;
+        case LineKind::kv_allocated: take_allocation(event, rank); return Phase::pools;
+        case LineKind::kv_upper_bound:   // address space, not memory
+        case LineKind::kv_skipped: return Phase::pools;
+        case LineKind::pool_end: set_once(rank.pools_ended++ == 0 ? rank.pool_end_gib : rank.draft_pool_end_gib, get(F::avail_gib)); return Phase::pools;
+        case LineKind::state_allocated:
+            set_all({{&R::state_slots, F::state_slots}, {&R::conv_gib, F::conv_gib}, {&R::ssm_gib, F::ssm_gib}, {&R::draft_ssm_gib, F::draft_ssm_gib}, {&R::draft_conv_gib, F::draft_conv_gib}});
+            return Phase::pools;
+        case LineKind::swa_pool: set_once(rank.swa_pool_gib, get(F::kv_gib)); [[fallthrough]];
+        case LineKind::swa_sizes: set_all({{&R::swa_tokens, F::swa_tokens}, {&R::full_tokens, F::full_tokens}}); return Phase::none;
+        case LineKind::v4_calculation:
+            set_all({{&R::v4_bytes_per_token, F::bytes_per_token}, {&R::v4_budget_gib, F::budget_gib}, {&R::v4_fixed_gib, F::fixed_state_gib}, {&R::v4_tokens, F::tokens}});
+            return Phase::none;
+        case LineKind::v4_sizes:
+            set_all({{&R::full_tokens, F::full_tokens}, {&R::swa_tokens, F::swa_tokens}, {&R::c4_tokens, F::c4_tokens}, {&R::c128_tokens, F::c128_tokens}, {&R::c4_state_rows, F::c4_state_rows},
+                     {&R::c128_state_rows, F::c128_state_rows}});
+            return Phase::pools;
+        case LineKind::mm_reserved: set_once(rank.mm_reserved_gib, get(F::usage_gib)); return Phase::none;
+        case LineKind::post_capture:
+            if (const auto tokens = get(F::max_tokens)) rank.post_capture_tokens = tokens;
+            if (const auto tokens = get(F::tokens); tokens && rank.kv.size() < 32)
+                rank.kv.push_back({"", std::string(text_after(event.text, "dtype: ", ",")), false, tokens, std::nullopt, std::nullopt, get(F::kv_gib)});
+            if (const auto tokens = get(F::full_tokens)) rank.full_tokens = tokens;
+            if (const auto tokens = get(F::swa_tokens)) rank.swa_tokens = tokens;
+            return Phase::none;
+        default: return std::nullopt;
+    }
+}
+
+void take_limits(const Event& event, RankRecord& rank) {
+    set_once(rank.max_tokens, event.get(Figure::max_tokens));
+    set_once(rank.chunk, event.get(Figure::chunk));
+    set_once(rank.max_prefill, event.get(Figure::max_prefill));
+    set_once(rank.max_running, event.get(Figure::max_running));
+    set_once(rank.context_len, event.get(Figure::context_len));
+    set_once(rank.end_gib, event.get(Figure::avail_gib));
+}
+
 }  // namespace
 
 bool LogReader::take_sglang_start(const Event& event, RankRecord& rank) {
-    const auto get = [&](Figure figure) { return event.get(figure); };
+    if (const auto phase = take_pool_line(event, rank)) {
+        reach(*phase);
+        return true;
+    }
     StartRecord& start = current();
     switch (event.rule->kind) {
         case LineKind::init_begin: reach(Phase::initialized); break;
         case LineKind::init_end:
             reach(Phase::initialized);
-            set_once(rank.init_usage_gib, get(Figure::usage_gib));
+            set_once(rank.init_usage_gib, event.get(Figure::usage_gib));
             break;
         case LineKind::load_begin: reach(Phase::loading); take_load(event, rank); break;
         case LineKind::load_end: reach(Phase::loaded); take_load(event, rank); break;
-        case LineKind::kv_dtype: rank.kv_dtype = std::string(text_after(event.text, "dtype: ", " ,")); break;
-        case LineKind::kv_allocated: reach(Phase::pools); take_allocation(event, rank); break;
-        case LineKind::kv_upper_bound: reach(Phase::pools); break;   // address space, not memory
-        case LineKind::kv_skipped: reach(Phase::pools); break;
-        case LineKind::pool_end:
-            reach(Phase::pools);
-            set_once(rank.pools_ended++ == 0 ? rank.pool_end_gib : rank.draft_pool_end_gib, get(Figure::avail_gib));
-            break;
-        case LineKind::state_allocated:
-            reach(Phase::pools);
-            set_once(rank.state_slots, get(Figure::state_slots));
-            set_once(rank.conv_gib, get(Figure::conv_gib));
-            set_once(rank.ssm_gib, get(Figure::ssm_gib));
-            set_once(rank.draft_ssm_gib, get(Figure::draft_ssm_gib));
-            set_once(rank.draft_conv_gib, get(Figure::draft_conv_gib));
-            break;
-        case LineKind::swa_pool: set_once(rank.swa_pool_gib, get(Figure::kv_gib)); [[fallthrough]];
-        case LineKind::swa_sizes:
-            set_once(rank.swa_tokens, get(Figure::swa_tokens));
-            set_once(rank.full_tokens, get(Figure::full_tokens));
-            break;
-        case LineKind::v4_calculation:
-            set_once(rank.v4_bytes_per_token, get(Figure::bytes_per_token));
-            set_once(rank.v4_budget_gib, get(Figure::budget_gib));
-            set_once(rank.v4_fixed_gib, get(Figure::fixed_state_gib));
-            set_once(rank.v4_tokens, get(Figure::tokens));
-            break;
-        case LineKind::v4_sizes:
-            reach(Phase::pools);
-            set_once(rank.full_tokens, get(Figure::full_tokens));
-            set_once(rank.swa_tokens, get(Figure::swa_tokens));
-            set_once(rank.c4_tokens, get(Figure::c4_tokens));
-            set_once(rank.c128_tokens, get(Figure::c128_tokens));
-            set_once(rank.c4_state_rows, get(Figure::c4_state_rows));
-            set_once(rank.c128_state_rows, get(Figure::c128_state_rows));
-            break;
         case LineKind::graph: reach(Phase::graphs); take_graph(event, rank); break;
-        case LineKind::limits:
-            reach(Phase::sized);
-            set_once(rank.max_tokens, get(Figure::max_tokens));
-            set_once(rank.chunk, get(Figure::chunk));
-            set_once(rank.max_prefill, get(Figure::max_prefill));
-            set_once(rank.max_running, get(Figure::max_running));
-            set_once(rank.context_len, get(Figure::context_len));
-            set_once(rank.end_gib, get(Figure::avail_gib));
-            break;
-        case LineKind::post_capture:
-            if (const auto tokens = get(Figure::max_tokens)) rank.post_capture_tokens = tokens;
-            if (const auto tokens = get(Figure::tokens)) rank.kv.push_back({"", std::string(text_after(event.text, "dtype: ", ",")), false, tokens, std::nullopt, std::nullopt, get(Figure::kv_gib)});
-            if (const auto tokens = get(Figure::full_tokens)) rank.full_tokens = tokens;
-            if (const auto tokens = get(Figure::swa_tokens)) rank.swa_tokens = tokens;
-            break;
+        case LineKind::limits: reach(Phase::sized); take_limits(event, rank); break;
         case LineKind::profile_limited:
-            start.asked_tokens = get(Figure::asked_tokens);
-            start.profiled_tokens = get(Figure::profiled_tokens);
+            start.asked_tokens = event.get(Figure::asked_tokens);
+            start.profiled_tokens = event.get(Figure::profiled_tokens);
             break;
         case LineKind::running_reduced:
-            start.asked_requests = get(Figure::asked_requests);
-            start.given_requests = get(Figure::given_requests);
+            start.asked_requests = event.get(Figure::asked_requests);
+            start.given_requests = event.get(Figure::given_requests);
             break;
-        case LineKind::mm_reserved: set_once(rank.mm_reserved_gib, get(Figure::usage_gib)); break;
         case LineKind::host_pool:
             if (auto pool = read_host_pool(event.text); pool && rank.host_pools.size() < 32) {
                 reach(Phase::host_pools);
                 rank.host_pools.push_back(std::move(*pool));
             }
             break;
-        case LineKind::ready: start.ready = true; break;
         default: return false;
     }
     return true;

@@ -101,3 +101,15 @@ TEST_CASE("several starts of one file are kept apart", "[log][starts]") {
     REQUIRE(bare.starts.size() == 2);
     CHECK(bare.starts[1].ranks.begin()->second.free_before_gib == 77.0);
 }
+
+TEST_CASE("a DP worker that loads later belongs to the same start", "[log][starts]") {
+    const auto worker = [](int dp) {
+        const std::string tag = "[2026-03-01 00:00:05 DP" + std::to_string(dp) + " TP" + std::to_string(dp) + "] ";
+        return tag + "Load weight begin. avail mem=78.00 GB\n" + tag + "Load weight end. type=X, dtype=torch.bfloat16, avail mem=60.00 GB, mem usage=18.00 GB.\n" + tag +
+               "max_total_num_tokens=1000, chunked_prefill_size=8192, max_prefill_tokens=16384, max_running_requests=20, context_len=4096, available_gpu_mem=3.00 GB\n";
+    };
+    const LogRecord log = read_log(worker(0) + worker(1) + "The server is fired up and ready to roll!\n" + worker(0));
+    REQUIRE(log.starts.size() == 2);
+    CHECK(log.starts[0].ranks.size() == 2);
+    CHECK(log.starts[1].ranks.begin()->second.max_tokens == 1000.0);
+}

@@ -1,7 +1,10 @@
 // How starts end. The failed deployments of the facts, in the engine's words, get the diagnosis that their source gives.
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "planner/export/log_json.hpp"
+#include "planner/log/gaps.hpp"
 #include "planner/log/log_reader.hpp"
 #include "planner/log/outcome.hpp"
 #include "tests/support/catch.hpp"
@@ -127,4 +130,33 @@ TEST_CASE("sentences leave out what is not known", "[log][outcome]") {
         CHECK_FALSE(meaning.empty());
         CHECK_FALSE(text.advice.empty());
     }
+}
+
+TEST_CASE("the documentation names every diagnosis and every cause", "[log][docs]") {
+    std::ifstream in(std::string(KVPLAN_SOURCE_DIR) + "/docs/log.md");
+    REQUIRE(in.good());
+    std::stringstream text;
+    text << in.rdbuf();
+    for (const DiagnosisText& diagnosis : diagnoses()) {
+        INFO(diagnosis.code);
+        CHECK(text.str().find("`" + std::string(diagnosis.code) + "`") != std::string::npos);
+    }
+    for (const CauseText& cause : causes()) {
+        INFO(cause.code);
+        CHECK(text.str().find("`" + std::string(cause.code) + "`") != std::string::npos);
+    }
+}
+
+TEST_CASE("a refusal with more free than asked for names the hidden reserve", "[log][outcome]") {
+    // Versions before 2025-07 print the free memory without their reserve: 44.87 - 10.737 = 34.13 GB could be taken.
+    const Outcome outcome = outcome_of(kPool + "ValueError: Not enough host memory available. Requesting 40.00 GB but only have 44.87 GB free. Please reduce the size of the hierarchical cache.\n");
+    CHECK(outcome.code == "host_check");
+    CHECK(value(outcome, "usable") == Approx(44.87e9 - 10.737418240e9));
+}
+
+TEST_CASE("a server trapped between two fractions shows both errors", "[log][outcome]") {
+    const LogRecord log = read_log(kGraphs + kOom + kLoaded + "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.\n");
+    REQUIRE(log.starts.size() == 2);
+    CHECK(judge(log.starts[0], observe(log.starts[0])).code == "fraction_too_high");
+    CHECK(judge(log.starts[1], observe(log.starts[1])).code == "fraction_too_low");
 }

@@ -1,0 +1,138 @@
+#include <cctype>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/support/catch.hpp"
+#include "tests/support/command_line.hpp"
+#include "tests/support/configs.hpp"
+
+using namespace kvplan;
+using nlohmann::json;
+
+namespace {
+
+// Llama-3-70B on eight H200: 137.29 GiB free, 16.43 GiB of weights, fraction 0.897 gave 2,795,207 tokens in a public log.
+std::string start_log() {
+    return "[2025-10-16 03:22:00] server_args=ServerArgs(model_path='/models/Llama-3-70B', tp_size=8, mem_fraction_static=0.897, context_length=131072, kv_cache_dtype='auto', page_size=1, some_flag=3)\n"
+           "[2025-10-16 03:22:11 TP0] Load weight begin. avail mem=137.29 GB\n"
+           "[2025-10-16 03:23:11 TP0] Load weight end. type=LlamaForCausalLM, dtype=torch.bfloat16, avail mem=120.86 GB, mem usage=16.43 GB.\n"
+           "[2025-10-16 03:23:12 TP0] KV Cache is allocated. #tokens: 2795207, K size: 53.31 GB, V size: 53.31 GB\n"
+           "[2025-10-16 03:23:12 TP0] Memory pool end. avail mem=11.87 GB\n"
+           "[2025-10-16 03:23:40 TP0] max_total_num_tokens=2795207, chunked_prefill_size=8192, max_prefill_tokens=16384, max_running_requests=4096, context_len=131072, available_gpu_mem=10.90 GB\n"
+           "[2025-10-16 03:23:41] The server is fired up and ready to roll!\n"
+           "[2025-10-16 03:24:41 TP0] Decode batch. #running-req: 12, #token: 23000, token usage: 0.01, cuda graph: True, gen throughput (token/s): 811.37, #queue-req: 1\n";
+}
+
+std::string model() { return test::temporary_file("llama70/config.json", test::llama_3_70b_config()); }
+
+std::string text_of(const std::string& path) {
+    std::ifstream in(path);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("kvplan log tells what a start took against its plan", "[log][cli]") {
+    const std::string file = test::temporary_file("server.log", start_log());
+    const test::Ran ran = test::run_kvplan({"log", file, "--model", model(), "--gpu", "h200", "--format", "json"});
+    CAPTURE(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    const json log = json::parse(ran.out);
+    CHECK(log["engine"] == "sglang");
+    REQUIRE(log["starts"].size() == 1);
+    const json& start = log["starts"][0];
+    CHECK(start["observed"]["capacity"]["max_total_num_tokens"] == 2795207);
+    CHECK(start["observed"]["capacity"]["max_running_requests"] == 4096);
+    CHECK(start["observed"]["gpu"]["free_before_load_bytes"] == 147414015017);   // 137.29 GiB
+    CHECK(start["observed"]["kv_cache"]["bytes_per_token"].get<double>() == Approx(40960).epsilon(0.001));
+    CHECK(start["planned"]["capacity"]["max_total_num_tokens"].get<double>() == Approx(2795207).epsilon(0.02));
+    CHECK(start["scenario"]["tp_size"]["value"] == 8);
+    CHECK(start["scenario"]["mem_fraction_static"]["from"] == "log");
+    CHECK(start["settings"]["some_flag"] == "3");
+    CHECK(start["outcome"]["started"] == true);
+    CHECK(start["outcome"]["code"].is_null());
+    CHECK(log["serving"]["running_requests"]["mean"] == 12);
+    for (const json& gap : start["gaps"]) CHECK(gap["cause"] != "unexplained");
+    // All three other formats come from the same report.
+    for (const char* format : {"text", "markdown", "csv"}) CHECK(test::run_kvplan({"log", file, "--model", model(), "--gpu", "h200", "--format", format}).exit_code == 0);
+}
+
+TEST_CASE("a log without a known model is still read", "[log][cli]") {
+    const std::string file = test::temporary_file("unknown.log", start_log());
+    const test::Ran ran = test::run_kvplan({"log", file, "--model", "no/such-model-anywhere", "--format", "json"});
+    CAPTURE(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    const json start = json::parse(ran.out)["starts"][0];
+    CHECK(start["planned"].is_null());
+    CHECK_FALSE(start["not_planned"].get<std::string>().empty());
+    CHECK(start["observed"]["capacity"]["max_total_num_tokens"] == 2795207);
+}
+
+TEST_CASE("a saved calibration plans the deployment to the log's tokens, and other fractions from there", "[log][cli][calibration]") {
+    const std::string file = test::temporary_file("cal.log", start_log());
+    const std::string calibration = test::temporary_directory() + "/calibration.json";
+    const test::Ran saved = test::run_kvplan({"log", file, "--model", model(), "--gpu", "h200", "--save-calibration", calibration});
+    CAPTURE(saved.err);
+    REQUIRE(saved.exit_code == 0);
+    CHECK(json::parse(text_of(calibration))["measured"]["max_total_num_tokens"] == 2795207);
+    const auto tokens = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments = {"plan", "--calibration", calibration, "--format", "json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const test::Ran ran = test::run_kvplan(arguments);
+        CAPTURE(ran.err);
+        REQUIRE(ran.exit_code < 2);
+        return json::parse(ran.out)["capacity"]["max_total_num_tokens"]["expected"].get<double>();
+    };
+    CHECK(tokens({}) == Approx(2795207).epsilon(0.0005));
+    // 0.003 x 137.29 GiB less, over 40,960 B: 10,797 tokens.
+    CHECK(2795207 - tokens({"--mem-fraction-static", "0.894"}) == Approx(10797).epsilon(0.01));
+    const test::Ran other = test::run_kvplan({"plan", "--calibration", calibration, "--tp", "4"});
+    CHECK(other.exit_code == 2);
+    CHECK(other.err.find("calibration.other-deployment") != std::string::npos);
+}
+
+TEST_CASE("a failed start is diagnosed, with a command that was planned again, and the exit code is 1", "[log][cli]") {
+    std::string text = start_log();
+    text = text.substr(0, text.find("[2025-10-16 03:23:12 TP0] KV")) + "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=0.10\n";
+    text.replace(text.find("0.897"), 5, "0.100");
+    const std::string file = test::temporary_file("failed.log", text);
+    const test::Ran ran = test::run_kvplan({"log", file, "--model", model(), "--gpu", "h200", "--format", "json"});
+    CAPTURE(ran.err);
+    REQUIRE(ran.exit_code == 1);
+    const json outcome = json::parse(ran.out)["starts"][0]["outcome"];
+    CHECK(outcome["started"] == false);
+    CHECK(outcome["code"] == "fraction_too_low");
+    // 1 - 120.86 / 137.29 = 0.1197.
+    CHECK(outcome["diagnosis"].get<std::string>().find("0.12") != std::string::npos);
+    REQUIRE(outcome["remedy"].is_object());
+    CHECK(outcome["remedy"]["command"].get<std::string>().find("--mem-fraction-static 0.") != std::string::npos);
+}
+
+TEST_CASE("expected values and alerts of the plan come in Prometheus' format", "[log][cli]") {
+    const std::string file = test::temporary_file("emit.log", start_log());
+    const test::Ran ran = test::run_kvplan({"log", file, "--model", model(), "--gpu", "h200", "--emit", "prometheus"});
+    CAPTURE(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    CHECK(ran.out.find("# TYPE kvplan_expected_max_total_num_tokens gauge\n") != std::string::npos);
+    CHECK(ran.out.find("alert: KvPoolSmallerThanPlanned") != std::string::npos);
+    // Every line is a comment or `name{labels} value`.
+    std::istringstream lines(ran.out);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        CAPTURE(line);
+        CHECK(line.rfind("kvplan_expected_", 0) == 0);
+        CHECK(std::isdigit(static_cast<unsigned char>(line.back())));
+    }
+}
+
+TEST_CASE("what is no log is an input error", "[log][cli]") {
+    CHECK(test::run_kvplan({"log", "/no/such/file.log"}).exit_code == 2);
+    CHECK(test::run_kvplan({"log", test::temporary_file("empty.log", "")}).exit_code == 2);
+    const test::Ran nothing = test::run_kvplan({"log", test::temporary_file("other.log", "hello\nworld\n")});
+    CHECK(nothing.exit_code == 2);
+    CHECK(nothing.err.find("log.nothing-known") != std::string::npos);
+    CHECK(test::run_kvplan({"plan", "--calibration", "/no/such/file.json"}).exit_code == 2);
+}
