@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -8,6 +9,7 @@
 #include "planner/export/plan_report.hpp"
 #include "planner/launch/correct.hpp"
 #include "planner/launch/launch.hpp"
+#include "planner/launch/launch_findings.hpp"
 #include "planner/plan.hpp"
 #include "planner/scenario_fields.hpp"
 
@@ -90,6 +92,7 @@ std::optional<Scenario> scenario_of(const CheckOptions& options, const launch::P
 
 std::string flag_text(const launch::Correction& correction) {
     const FieldSpec* field = find_field(correction.change.field);
+    if (correction.change.field == "lmcache_max_local_cpu_size") return "LMCACHE_MAX_LOCAL_CPU_SIZE";
     return field == nullptr || field->flags.empty() ? correction.change.field : std::string(field->flags.front());
 }
 
@@ -107,19 +110,35 @@ nlohmann::ordered_json parsed_json(const launch::ParsedLaunch& parsed) {
             {"environment", parsed.environment}};
 }
 
-nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result, const launch::ParsedLaunch& parsed, const launch::Corrected& corrected,
+/// What stands for a flag in the accepted form of the command: empty when it was left out, none when it is as it was.
+std::optional<std::string> replacement(const launch::ParsedLaunch& parsed, const launch::ParsedLaunch& accepted, const launch::LaunchFlag& flag) {
+    const auto& kept = accepted.flags;
+    if (std::any_of(kept.begin(), kept.end(), [&](const launch::LaunchFlag& f) { return f.name == flag.name; })) return std::nullopt;
+    for (const launch::UnknownFlag& unknown : parsed.unknown)
+        if (unknown.name == flag.name && !unknown.nearest.empty()) return unknown.nearest.front();
+    return std::string();
+}
+
+nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result, const launch::ParsedLaunch& parsed, const launch::ParsedLaunch& accepted, const launch::Corrected& corrected,
                                    const std::string& command) {
+    // launch.changed has the flags of the command that were set anew, those that were renamed or left out among them.
     nlohmann::ordered_json document = exporting::plan_json(scenario, result);
     nlohmann::ordered_json changed = nlohmann::ordered_json::array();
     for (const launch::Correction& c : corrected.corrections)
         changed.push_back({{"flag", flag_text(c)}, {"from", c.from}, {"to", c.change.value}, {"why", c.why}});
+    for (const launch::LaunchFlag& flag : parsed.flags) {
+        const auto name = replacement(parsed, accepted, flag);
+        if (name) changed.push_back({{"flag", name->empty() ? flag.name : *name}, {"from", name->empty() ? flag.value : flag.name}, {"to", *name}, {"why", "the engine's parser stops on " + flag.name}});
+    }
     document["launch"] = {{"command", command}, {"changed", changed}};
     document["parsed"] = parsed_json(parsed);
     return document;
 }
 
-exporting::ReportSection correction_section(const launch::Corrected& corrected, const std::string& command) {
+exporting::ReportSection correction_section(const launch::ParsedLaunch& parsed, const launch::ParsedLaunch& accepted, const launch::Corrected& corrected, const std::string& command) {
     exporting::ReportSection section{"Corrected command", {}, {}, {command}};
+    for (const launch::LaunchFlag& flag : parsed.flags)
+        if (const auto name = replacement(parsed, accepted, flag)) section.sentences.push_back(flag.name + (name->empty() ? " taken away." : " -> " + *name + "."));
     for (const launch::Correction& c : corrected.corrections) {
         std::string what = flag_text(c);
         if (c.change.value == "false") what += " taken away";
@@ -130,14 +149,14 @@ exporting::ReportSection correction_section(const launch::Corrected& corrected, 
     return section;
 }
 
-exporting::Report report_of(const Scenario& scenario, const Plan& result, const launch::Corrected& corrected, const std::string& command, bool verbose) {
+exporting::Report report_of(const Scenario& scenario, const Plan& result, const launch::ParsedLaunch& parsed, const launch::ParsedLaunch& accepted, const launch::Corrected& corrected, const std::string& command, bool verbose) {
     exporting::Report report = exporting::plan_report(scenario, result, verbose);
     auto& sections = report.sections;
     for (std::size_t i = 0; i < sections.size();) {
         if (sections[i].title == "Launch") sections.erase(sections.begin() + static_cast<std::ptrdiff_t>(i));
         else ++i;
     }
-    if (!corrected.corrections.empty()) sections.push_back(correction_section(corrected, command));
+    if (!corrected.corrections.empty() || accepted.arguments != parsed.arguments) sections.push_back(correction_section(parsed, accepted, corrected, command));
     return report;
 }
 
@@ -148,13 +167,19 @@ void check(const CheckOptions& options, const std::vector<std::string>& words, C
     const auto scenario = parsed == nullptr ? std::nullopt : scenario_of(options, *parsed, context, diagnostics);
     if (!scenario) return fail(context, diagnostics);
     show(context, diagnostics);
-    const Plan result = plan(*scenario);
-    const launch::Corrected corrected = launch::correct(*scenario, result);
+    Plan result = plan(*scenario);
+    const launch::ParsedLaunch accepted = launch::accepted(*parsed, *scenario);
+    Diagnostics told_before;
+    const auto meant = accepted.arguments == parsed->arguments ? std::nullopt : scenario_of(options, accepted, context, told_before);
+    const launch::Corrected corrected = meant ? launch::correct(*meant, plan(*meant)) : launch::correct(*scenario, result);
+    for (Finding& finding : launch::launch_findings(*parsed, *scenario)) result.findings.push_back(std::move(finding));
+    std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
     std::vector<launch::FlagChange> changes;
     for (const launch::Correction& c : corrected.corrections) changes.push_back(c.change);
-    const std::string command = launch::rewritten(*parsed, changes);
-    if (!write_formatted(context, document_of(*scenario, result, *parsed, corrected, command), report_of(*scenario, result, corrected, command, context.verbose))) return;
-    context.exit_code = result.fits && result.safe.value_or(true) ? kDone : kUnfit;
+    const std::string command = launch::rewritten(meant ? accepted : *parsed, changes);
+    if (!write_formatted(context, document_of(*scenario, result, *parsed, meant ? accepted : *parsed, corrected, command), report_of(*scenario, result, *parsed, meant ? accepted : *parsed, corrected, command, context.verbose))) return;
+    const bool stops = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& f) { return f.code == "more_ranks_than_gpus"; });
+    context.exit_code = result.fits && result.safe.value_or(true) && !stops ? kDone : kUnfit;
 }
 
 }  // namespace

@@ -40,6 +40,10 @@ public:
     explicit Doctor(const Machine& machine) : m_(machine) {}
 
     std::vector<Finding> all() {
+        if (!m_.host.ram_total && !m_.host.ram_available && !m_.host.cgroup_limit && m_.gpus.empty()) {
+            add("nothing_read", FindingSeverity::error, {});
+            return std::move(found_);
+        }
         gpus();
         ram();
         container();

@@ -36,7 +36,13 @@ struct Subject {
 };
 
 bool window_empty(const HostPlan& host) {
-    return host.safe_max && host.min_useful && host.safe_max->hicache_size_gb < host.min_useful->hicache_size_gb;
+    return host.safe_max && host.min_useful && host.safe_max->hicache_size_gb && *host.safe_max->hicache_size_gb < host.min_useful->hicache_size_gb;
+}
+
+/// The largest safe ratio, 0 when the engine would not start with it.
+double safe_ratio(const Subject& s) {
+    const double ratio = s.plan.host.safe_max ? s.plan.host.safe_max->hicache_ratio.value_or(0.0) : 0.0;
+    return s.rules.refuses_smaller_than_device && ratio <= 1.0 ? 0.0 : ratio;
 }
 
 /// What makes the host cache safe: the safe size by the flag that was used, or no host cache where none is of use.
@@ -44,11 +50,19 @@ std::vector<Change> safe_change(const Subject& s) {
     const HostPlan& host = s.plan.host;
     if (!host.safe_max) return {};
     const HostPlan::SafeMax& safe = *host.safe_max;
-    if (safe.lmcache_size_gb) return {{"lmcache_max_local_cpu_size", std::to_string(*safe.lmcache_size_gb)}};
-    if (safe.kv_offloading_size_gib) return {{"kv_offloading_size", std::to_string(*safe.kv_offloading_size_gib)}};
-    if (s.by_ratio() && safe.hicache_ratio > 0.0 && !window_empty(host)) return {{"hicache_ratio", shortest(safe.hicache_ratio, 2)}};
-    if (safe.hicache_size_gb == 0 || window_empty(host)) return {{"enable_hierarchical_cache", "false"}};
-    return {{"hicache_size", std::to_string(safe.hicache_size_gb)}};
+    if (safe.lmcache_size_gb) {
+        if (*safe.lmcache_size_gb == 0) return {};
+        return {{"lmcache_max_local_cpu_size", std::to_string(*safe.lmcache_size_gb)}};
+    }
+    if (safe.kv_offloading_size_gib) {
+        if (*safe.kv_offloading_size_gib == 0) return {};
+        return {{"kv_offloading_size", std::to_string(*safe.kv_offloading_size_gib)}};
+    }
+    const double ratio = safe_ratio(s);
+    if (s.by_ratio() && ratio > 0.0 && !window_empty(host)) return {{"hicache_ratio", shortest(ratio, 2)}};
+    if (s.by_ratio() && s.rules.size_flag == HostRules::SizeFlag::none) return {{"enable_hierarchical_cache", "false"}};
+    if (safe.hicache_size_gb.value_or(0) == 0 || window_empty(host)) return {{"enable_hierarchical_cache", "false"}};
+    return {{"hicache_size", std::to_string(*safe.hicache_size_gb)}};
 }
 
 std::vector<std::string_view> size_fields(const Subject& s) {
@@ -56,16 +70,25 @@ std::vector<std::string_view> size_fields(const Subject& s) {
     return {s.by_ratio() ? std::string_view("hicache_ratio") : std::string_view("hicache_size"), "host_available"};
 }
 
-/// "--hicache-size 39 (39.00 GB a rank with all pools), or --hicache-ratio 2.3".
-std::string safe_flags(const HostPlan::SafeMax& safe) {
-    const std::int64_t size = safe.lmcache_size_gb.value_or(safe.kv_offloading_size_gib.value_or(safe.hicache_size_gb));
+std::int64_t safe_size(const HostPlan::SafeMax& safe) {
+    return safe.lmcache_size_gb.value_or(safe.kv_offloading_size_gib.value_or(safe.hicache_size_gb.value_or(0)));
+}
+
+/// "Take at most --hicache-size 39 (39.00 GB a rank with all pools), or --hicache-ratio 2.3".
+std::string safe_flags(const Subject& s) {
+    const HostPlan::SafeMax& safe = *s.plan.host.safe_max;
+    const bool refused = s.rules.refuses_smaller_than_device && window_empty(s.plan.host);
+    const std::int64_t size = safe_size(safe);
     std::string advice;
-    if (size > 0) {
+    if (size > 0 && !refused) {
         advice = safe.lmcache_size_gb ? "LMCACHE_MAX_LOCAL_CPU_SIZE=" : safe.kv_offloading_size_gib ? "--kv-offloading-size " : "--hicache-size ";
         advice += std::to_string(size) + " (" + decimal_size(safe.bytes_per_rank) + " a rank with all pools)";
     }
-    if (safe.hicache_ratio > 0.0) advice += (advice.empty() ? "" : ", or ") + std::string("--hicache-ratio ") + shortest(safe.hicache_ratio, 2);
-    return advice.empty() ? "no host cache" : advice;
+    const double ratio = safe_ratio(s);
+    if (ratio > 0.0 && !refused) advice += (advice.empty() ? "" : ", or ") + std::string("--hicache-ratio ") + shortest(ratio, 2);
+    if (!advice.empty()) return "Take at most " + advice;
+    return refused ? "Start without the host cache, or cap the device pool (--max-total-tokens): what is safe is no larger than the device pool, and this version refuses that"
+                   : "Start without the host cache: no size is safe";
 }
 
 std::vector<FindingValue> room(const Subject& s) {
@@ -75,9 +98,9 @@ std::vector<FindingValue> room(const Subject& s) {
                                         bytes("required_high", host.required_high_bytes), bytes("available", *host.available_bytes),
                                         text("limit", name_of(host.limited_by))};
     if (host.safe_max) {
-        values.push_back(text("advice", safe_flags(*host.safe_max)));
-        values.push_back(count("safe_size", host.safe_max->lmcache_size_gb.value_or(host.safe_max->kv_offloading_size_gib.value_or(host.safe_max->hicache_size_gb))));
-        values.push_back({"safe_ratio", "ratio", host.safe_max->hicache_ratio, {}});
+        values.push_back(text("advice", safe_flags(s)));
+        values.push_back(count("safe_size", safe_size(*host.safe_max)));
+        values.push_back({"safe_ratio", "ratio", host.safe_max->hicache_ratio.value_or(0.0), {}});
         values.push_back(bytes("safe_bytes_per_rank", host.safe_max->bytes_per_rank));
     }
     return values;
@@ -85,18 +108,16 @@ std::vector<FindingValue> room(const Subject& s) {
 
 void find_lack(Subject& s) {
     const HostPlan& host = s.plan.host;
-    if (!host.available_bytes) {
-        if (s.cache_on()) s.add("host_memory_unknown", FindingSeverity::warning, {bytes("asked", s.plan.hicache.bytes_per_node)}, {"host_available", "host_ram"});
-        return;
-    }
+    if (!host.available_bytes && s.cache_on())
+        s.add("host_memory_unknown", FindingSeverity::warning, {bytes("asked", s.plan.hicache.bytes_per_node)}, {"host_available", "host_ram"});
     if (!s.unsafe()) return;
     for (const HostBound& bound : host.bounds) {
-        if (!bound.per_rank || s.plan.hicache.bytes_per_rank <= bound.bytes) continue;
+        if (!bound.per_rank || host.pools_high_bytes_per_rank <= bound.bytes) continue;
         s.add("hicache_exceeds_lock_limit", FindingSeverity::error,
-              {bytes("per_rank", s.plan.hicache.bytes_per_rank), bytes("limit_bytes", bound.bytes), text("limit", name_of(bound.limit))},
+              {bytes("per_rank", host.pools_high_bytes_per_rank), bytes("limit_bytes", bound.bytes), text("limit", name_of(bound.limit))},
               {"memlock", "hicache_size"}, safe_change(s));
     }
-    if (host.required_high_bytes <= *host.available_bytes) return;
+    if (!host.available_bytes || host.required_high_bytes <= *host.available_bytes) return;
     if (!s.cache_on()) {
         s.add("host_ram_too_small", FindingSeverity::warning, room(s), {"host_available"});
     } else if (host.shortfall_bytes.count() > 0) {
@@ -110,7 +131,7 @@ void find_lack(Subject& s) {
 void find_total_taken_for_rank(Subject& s) {
     const HostPlan& host = s.plan.host;
     const std::optional<std::int64_t>& size = s.scenario.engine.hicache.size_gb;
-    if (!s.cache_on() || !s.unsafe() || !size || s.rules.size_flag != HostRules::SizeFlag::hicache_size || host.ranks_per_node < 2) return;
+    if (!s.cache_on() || !s.unsafe() || !host.available_bytes || !size || s.rules.size_flag != HostRules::SizeFlag::hicache_size || host.ranks_per_node < 2) return;
     const Bytes once = gigabytes(*size);
     if (once > *host.available_bytes || once * host.ranks_per_node <= *host.available_bytes) return;
     s.add("hicache_size_is_per_rank", FindingSeverity::warning,
@@ -137,13 +158,13 @@ void find_window(Subject& s) {
     std::vector<Change> remedy;
     const Tokens device = s.plan.capacity.max_total_num_tokens.expected;
     // Half of what the safe host pool holds leaves the engine's usual ratio of 2 between host and device.
-    const double held = host.safe_max->hicache_ratio * static_cast<double>(device.count());
+    const double held = host.safe_max->hicache_ratio.value_or(0.0) * static_cast<double>(device.count());
     const std::int64_t cap = round_down(static_cast<std::int64_t>(held / 2.0), 1000);
-    if (cap > 0 && host.safe_max->hicache_size_gb > 0) {
-        remedy = {{"max_total_tokens", std::to_string(cap)}, {"hicache_size", std::to_string(host.safe_max->hicache_size_gb)}};
+    if (cap > 0 && *host.safe_max->hicache_size_gb > 0) {
+        remedy = {{"max_total_tokens", std::to_string(cap)}, {"hicache_size", std::to_string(*host.safe_max->hicache_size_gb)}};
     }
     s.add("hicache_window_empty", FindingSeverity::warning,
-          {count("safe_size", host.safe_max->hicache_size_gb), count("min_useful", host.min_useful->hicache_size_gb), text("reason", host.min_useful->reason),
+          {count("safe_size", *host.safe_max->hicache_size_gb), count("min_useful", host.min_useful->hicache_size_gb), text("reason", host.min_useful->reason),
            tokens("device_tokens", device), text("alternatives", alternatives(s))},
           {"hicache_size", "max_total_tokens", "kv_cache_dtype", "enable_dp_attention", "hicache_storage_backend"}, std::move(remedy));
 }
@@ -154,11 +175,17 @@ void find_small_pool(Subject& s) {
     const HostPlan& host = s.plan.host;
     std::vector<Change> remedy;
     if (host.min_useful && !window_empty(host)) remedy = {{"hicache_size", std::to_string(host.min_useful->hicache_size_gb)}};
-    std::vector<FindingValue> values = {tokens("host_tokens", s.plan.hicache.tokens), tokens("device_tokens", device)};
+    const bool own_flags = s.rules.size_flag != HostRules::SizeFlag::kv_offloading_size;
+    std::vector<FindingValue> values = {tokens("host_tokens", s.plan.hicache.tokens), tokens("device_tokens", device),
+                                        text("ways", own_flags ? "Take a larger size, cap --max-total-tokens, or --hicache-write-policy write_back"
+                                                     : s.scenario.engine.lmcache_max_local_cpu_gb ? "Raise LMCACHE_MAX_LOCAL_CPU_SIZE, or lower --gpu-memory-utilization"
+                                                                                                 : "Take a larger --kv-offloading-size, or lower --gpu-memory-utilization")};
+    const std::vector<std::string_view> size_flags = own_flags ? std::vector<std::string_view>{"hicache_size", "hicache_ratio"}
+                                                               : std::vector<std::string_view>{"kv_offloading_size", "gpu_memory_utilization"};
     if (s.rules.refuses_smaller_than_device) {
         s.add("hicache_refused_by_engine", FindingSeverity::error, std::move(values), {"hicache_size", "hicache_ratio"}, std::move(remedy));
     } else if (s.scenario.engine.hicache.write_policy != "write_back") {
-        s.add("hicache_not_larger_than_device", FindingSeverity::warning, std::move(values), {"hicache_size", "hicache_ratio"}, std::move(remedy));
+        s.add("hicache_not_larger_than_device", FindingSeverity::warning, std::move(values), size_flags, std::move(remedy));
     }
 }
 
@@ -190,6 +217,7 @@ void find_own_check(Subject& s) {
 void find_extra_pools(Subject& s) {
     if (!s.cache_on()) return;
     for (const HicachePool& pool : s.plan.hicache.pools) {
+        if (!s.scenario.engine.hicache.size_gb || s.by_ratio()) break;  // a ratio is one of every pool
         const bool indexer = pool.name.find("indexer") != std::string_view::npos;
         const bool draft = pool.name.find("draft") != std::string_view::npos;
         const bool own_size = pool.name.find("swa") != std::string_view::npos || pool.name.find("mamba") != std::string_view::npos;
@@ -208,9 +236,14 @@ void find_replication(Subject& s) {
     if (!s.cache_on()) return;
     s.add("host_cache_no_concurrency", FindingSeverity::note, {tokens("device_tokens", s.plan.capacity.max_total_num_tokens.expected)}, {"enable_hierarchical_cache"});
     if (s.plan.hicache.replication < 2) return;
+    const bool own_flags = s.rules.size_flag != HostRules::SizeFlag::kv_offloading_size;
+    const std::vector<std::string_view> fields = own_flags ? std::vector<std::string_view>{"enable_dp_attention", "hicache_storage_backend"}
+                                                           : std::vector<std::string_view>{"dp_size", "enable_expert_parallel"};
     s.add("hicache_replicated_copies", FindingSeverity::note,
-          {count("copies", s.plan.hicache.replication), bytes("node_bytes", s.plan.hicache.bytes_per_node), tokens("distinct_tokens", s.plan.hicache.distinct_tokens)},
-          {"enable_dp_attention", "hicache_storage_backend"});
+          {count("copies", s.plan.hicache.replication), bytes("node_bytes", s.plan.hicache.bytes_per_node), tokens("distinct_tokens", s.plan.hicache.distinct_tokens),
+           text("ways", own_flags ? "DP attention gives each worker tokens of its own; a storage backend keeps one copy"
+                                  : "With --data-parallel-size and --enable-expert-parallel each rank keeps tokens of its own")},
+          fields);
 }
 
 void find_host_setup(Subject& s) {
@@ -229,7 +262,7 @@ void find_host_setup(Subject& s) {
         s.add("host_available_assumed", FindingSeverity::note, {bytes("ram", *host.ram), bytes("available", *plan.host.available_bytes)}, {"host_ram", "host_available"});
     }
     const auto origin = s.scenario.origin.find("memlock");
-    if (host.memlock && origin != s.scenario.origin.end() && (origin->second == "probe" || origin->second == "manifest") && *host.memlock < plan.hicache.bytes_per_rank) {
+    if (host.memlock && origin != s.scenario.origin.end() && origin->second == "probe" && *host.memlock < plan.hicache.bytes_per_rank) {
         s.add("memlock_probed", FindingSeverity::note, {bytes("memlock", *host.memlock), bytes("per_rank", plan.hicache.bytes_per_rank)}, {"memlock"});
     }
 }

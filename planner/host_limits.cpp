@@ -43,7 +43,7 @@ void add_numa(const HostOptions& host, const Parallelism& p, HostLimits& limits)
 
 void add_pinning(const Scenario& scenario, HostLimits& limits) {
     const auto origin = scenario.origin.find("memlock");
-    const bool probed = origin != scenario.origin.end() && (origin->second == "probe" || origin->second == "manifest");
+    const bool probed = origin != scenario.origin.end() && origin->second == "probe";
     if (scenario.hardware.host.memlock && !probed) {
         limits.bounds.push_back({HostLimit::memlock, *scenario.hardware.host.memlock, true, Basis::measured});
     }
@@ -70,6 +70,7 @@ HostLimits host_limits(const Scenario& scenario, const Parallelism& parallelism,
         limits.basis = bound.basis;
     }
     add_pinning(scenario, limits);
+    if (rules.pool_in_shm && host.shm_size) limits.bounds.push_back({HostLimit::shm, *host.shm_size, false, Basis::measured});
     return limits;
 }
 

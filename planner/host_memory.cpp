@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/hardware/gpu_spec.hpp"
 #include "planner/host_limits.hpp"
 
 namespace kvplan {
@@ -35,12 +36,13 @@ std::int64_t largest_that_holds(std::int64_t guess, std::int64_t most, Predicate
 /// Everything about one host that does not change with the size of the pools.
 class Budget {
 public:
-    Budget(const HostPlan& plan) : plan_(&plan), fixed_(plan.process_bytes.high + plan.offloaded_weights_bytes + plan.reserve_bytes) {}
+    Budget(const HostPlan& plan) : plan_(&plan), fixed_(plan.process_bytes.high + plan.offloaded_weights_bytes + plan.device_bytes + plan.reserve_bytes) {}
 
     /// The limit that pools of this size pass, or `none`.
     [[nodiscard]] HostLimit passed_by(const HicachePlan& pools) const {
         for (const HostBound& bound : plan_->bounds) {
             if (bound.per_rank && pools.bytes_per_rank > bound.bytes) return bound.limit;
+            if (bound.limit == HostLimit::shm && pools.bytes_per_node > bound.bytes) return bound.limit;
         }
         const bool fits = !plan_->available_bytes || pools.bytes_per_node + fixed_ <= *plan_->available_bytes;
         return fits ? HostLimit::none : plan_->limited_by;
@@ -98,7 +100,9 @@ struct Search {
 /// The largest whole size, its pools, and what the next larger one would pass.
 void search_size(const Search& search, HostPlan::SafeMax& safe) {
     if (search.rules.size_flag == HostRules::SizeFlag::none) return;
-    const std::int64_t guess = guess_from(search.budget.for_pools(), search.at_size(1).bytes_per_node);
+    const HicachePlan one = search.at_size(1);
+    if (one.bytes_per_node.count() <= 0 && search.at_size(kMostGigabytes).bytes_per_node.count() <= 0) return;  // not by this flag
+    const std::int64_t guess = guess_from(search.budget.for_pools(), one.bytes_per_node);
     const std::int64_t best = std::max<std::int64_t>(
         0, largest_that_holds(guess, kMostGigabytes, [&](std::int64_t n) { return search.fits(search.at_size(n)); }));
     if (search.rules.size_flag == HostRules::SizeFlag::kv_offloading_size && search.scenario.engine.lmcache_max_local_cpu_gb) {
@@ -160,22 +164,29 @@ bool own_check_refuses(const Scenario& scenario, const Plan& plan, const HostRul
     return false;
 }
 
-void fill_costs(const Scenario& scenario, const Plan& plan, HostPlan& host) {
+/// `high`: the host pools at the high end of the device pool.
+void fill_costs(const Scenario& scenario, const Plan& plan, const HicachePlan& high, HostPlan& host) {
     const std::int64_t ranks = plan.parallelism.ranks_per_node;
     host.ranks_per_node = ranks;
     host.reserve_bytes = scenario.hardware.host.reserve.value_or(kDefaultReserve);
     host.process_bytes = {kProcessLow * ranks, kProcessExpected * ranks, kProcessHigh * ranks, Basis::assumed};
     host.offloaded_weights_bytes = ceil_bytes(scenario.engine.cpu_offload_gb * static_cast<double>(kGiB)) * ranks;
-    const Bytes fixed = plan.hicache.bytes_per_node + host.offloaded_weights_bytes + host.reserve_bytes;
-    host.required_bytes = fixed + host.process_bytes.expected;
-    host.required_high_bytes = fixed + host.process_bytes.high;
+    // One memory for both: what the GPU's side takes is missing on the host's.
+    if (plan.hicache.enabled && scenario.gpu && scenario.gpu->unified_memory)
+        host.device_bytes = (plan.gpu.weights_bytes + plan.gpu.kv_pool_bytes + plan.gpu.state_pool_bytes) * ranks;
+    host.pools_high_bytes_per_rank = high.bytes_per_rank;
+    const Bytes fixed = host.offloaded_weights_bytes + host.device_bytes + host.reserve_bytes;
+    host.required_bytes = plan.hicache.bytes_per_node + fixed + host.process_bytes.expected;
+    host.required_high_bytes = high.bytes_per_node + fixed + host.process_bytes.high;
 }
 
 }  // namespace
 
 HostPlan plan_host_memory(const Scenario& scenario, const Plan& plan, const HostRules& rules, const HostPoolsAt& pools_at) {
     HostPlan host;
-    fill_costs(scenario, plan, host);
+    HicachePlan high = plan.hicache.enabled ? pools_at(scenario.engine) : plan.hicache;
+    if (high.bytes_per_rank < plan.hicache.bytes_per_rank) high = plan.hicache;
+    fill_costs(scenario, plan, high, host);
     HostLimits limits = host_limits(scenario, plan.parallelism, rules);
     host.bounds = std::move(limits.bounds);
     host.available_bytes = limits.available;
@@ -184,16 +195,20 @@ HostPlan plan_host_memory(const Scenario& scenario, const Plan& plan, const Host
 
     const Search search{scenario, rules, pools_at, Budget(host)};
     host.min_useful = min_useful(search, plan);
-    if (!host.available_bytes) return host;
+    const bool within = search.fits(high);
+    if (!host.available_bytes) {
+        if (!within) host.safe = false;  // a limit that is known is passed whatever the rest
+        return host;
+    }
 
     host.headroom_bytes = std::max(Bytes{0}, *host.available_bytes - host.required_bytes);
     host.shortfall_bytes = std::max(Bytes{0}, host.required_bytes - *host.available_bytes);
-    host.safe = search.fits(plan.hicache);
+    host.safe = within;
     HostPlan::SafeMax safe;
     search_size(search, safe);
     search_ratio(search, safe);
-    if (safe.bytes_per_rank.count() > 0 || rules.size_flag != HostRules::SizeFlag::none) host.safe_max = safe;
-    if (plan.hicache.enabled && !*host.safe && limits.machine_available) {
+    if (safe.hicache_size_gb || safe.hicache_ratio || safe.kv_offloading_size_gib || safe.lmcache_size_gb) host.safe_max = safe;
+    if (plan.hicache.enabled && host.required_high_bytes > *host.available_bytes && limits.machine_available) {
         host.engine_check_catches = own_check_refuses(scenario, plan, rules, *limits.machine_available);
     }
     return host;

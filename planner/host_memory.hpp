@@ -8,7 +8,7 @@
 namespace kvplan {
 
 /// Host pools as a function of the cache flags, everything else of the scenario unchanged. Its bytes must not fall when a
-/// size or a ratio rises.
+/// size or a ratio rises. The device pool, of which a ratio is a multiple, is taken at its high end.
 using HostPoolsAt = std::function<HicachePlan(const EngineOptions& options)>;
 
 /// Host RAM of one node: what all pools, processes, offloaded weights and the reserve need against what is available, the

@@ -84,7 +84,7 @@ void check_host(const Plan& plan, Checks& checks) {
     checks.expect(plan.host.headroom_bytes.value_or(Bytes{0}).count() == 0 || plan.host.shortfall_bytes.count() == 0,
                   "the host has headroom and a shortfall");
     if (plan.host.safe_max && plan.hicache.enabled && plan.host.safe && !*plan.host.safe && plan.host.safe_max->bytes_per_rank.count() > 0)
-        checks.expect(plan.host.safe_max->bytes_per_rank < plan.hicache.bytes_per_rank, "an unsafe pool is no larger than the safe one");
+        checks.expect(plan.host.safe_max->bytes_per_rank < plan.host.pools_high_bytes_per_rank, "an unsafe pool is no larger than the safe one");
 }
 
 void check_rates(const Plan& plan, Checks& checks) {

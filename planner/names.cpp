@@ -39,6 +39,7 @@ std::string_view name_of(HostLimit limit) {
         case HostLimit::numa: return "numa";
         case HostLimit::huge_pages: return "huge_pages";
         case HostLimit::page_lock_ceiling: return "page_lock_ceiling";
+        case HostLimit::shm: return "shm";
         case HostLimit::unknown: return "unknown";
     }
     return "unknown";

@@ -115,10 +115,11 @@ struct HicachePlan {
     Bytes gpu_staging_bytes;                  // taken from the GPU's slack
 };
 
-enum class HostLimit { none, available, cgroup, memlock, numa, huge_pages, page_lock_ceiling, unknown };
+enum class HostLimit { none, available, cgroup, memlock, numa, huge_pages, page_lock_ceiling, shm, unknown };
 [[nodiscard]] std::string_view name_of(HostLimit limit);
 
-/// One ceiling on what the launch may take: of the node, or (`per_rank`) of the pinned pools of a single process.
+/// One ceiling on what the launch may take: of the node, or (`per_rank`) of the pinned pools of a single process. `shm`
+/// bounds the pools of the node alone.
 struct HostBound {
     HostLimit limit = HostLimit::unknown;
     Bytes bytes;                              // before the reserve
@@ -133,6 +134,8 @@ struct HostPlan {
     Bytes reserve_bytes;
     Estimate<Bytes> process_bytes;            // all ranks of the node
     Bytes offloaded_weights_bytes;            // weights kept on the host, all ranks of the node
+    Bytes device_bytes;                       // weights and KV of all ranks where GPU and host share one memory and a host cache is on
+    Bytes pools_high_bytes_per_rank;          // host pools of a rank at the high end of the device pool (a ratio is a multiple of it)
     Bytes required_bytes;                     // expected: pools + processes + staging + reserve
     Bytes required_high_bytes;                // with the high end of every cost
     std::optional<Bytes> headroom_bytes;      // available - required, expected; never negative
@@ -141,8 +144,8 @@ struct HostPlan {
     std::int64_t ranks_per_node = 1;
     HostLimit limited_by = HostLimit::unknown;
     struct SafeMax {
-        std::int64_t hicache_size_gb = 0;     // the integer for --hicache-size; 0: none is safe, or the engine has no such flag
-        double hicache_ratio = 0.0;           // rounded down to a hundredth
+        std::optional<std::int64_t> hicache_size_gb;  // the integer for --hicache-size; 0: none is safe; unset: no such flag here
+        std::optional<double> hicache_ratio;  // rounded down to a hundredth; 0: none is safe; unset: no such flag here
         std::optional<std::int64_t> kv_offloading_size_gib;  // the integer for vLLM's --kv-offloading-size (GiB, all ranks)
         std::optional<std::int64_t> lmcache_size_gb;  // the integer for LMCACHE_MAX_LOCAL_CPU_SIZE (GB per rank)
         Bytes bytes_per_rank;

@@ -124,6 +124,7 @@ Report doctor_report(const Machine& machine, const std::vector<Finding>& finding
     const auto warnings = std::count_if(findings.begin(), findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::warning; });
     report.tone = errors > 0 ? Tone::bad : warnings > 0 ? Tone::unsure : Tone::good;
     report.verdict = errors > 0 ? "NOT READY: see the errors below" : warnings > 0 ? "READY, WITH WARNINGS" : "READY";
+    if (errors > 0 && findings.front().code == "nothing_read") report.verdict = "UNKNOWN: nothing could be read";
     report.sections.push_back(host_section(machine));
     if (!machine.gpus.empty()) report.sections.push_back(gpu_section(machine));
     if (!findings.empty()) report.sections.push_back(findings_section(findings));

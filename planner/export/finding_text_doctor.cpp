@@ -14,6 +14,8 @@ std::vector<FindingTemplate> doctor_finding_templates() {
          "End them before the launch, or plan with --gpu-free."},
         {"gpus_unequal_free", "GPUs differ in free memory; the engine sizes its pool by the least.",
          "GPU {gpu} has {least} free, GPU {other} {most}: every rank gets what the fullest one can give.", "Free that GPU, or choose others with CUDA_VISIBLE_DEVICES."},
+        {"nothing_read", "Nothing of the machine could be read.", "Neither /proc/meminfo nor a control group nor a GPU could be read, so nothing can be said.",
+         "Give a copy that kvplan doctor --save wrote."},
         {"no_gpu", "No GPU can be seen.", "Neither nvidia-smi nor rocm-smi shows a GPU.", ""},
         {"host_memory_exhausted", "Hardly any RAM is free.", "{available} of {total} RAM is available: a server cannot start. {shmem} of it is shared memory.",
          "After a crash, pinned pools stay until the last process of the old server is gone, also those outside this container."},

@@ -8,16 +8,16 @@ std::vector<FindingTemplate> lack_templates() {
         {"hicache_exceeds_host_ram", "The host pools of all ranks need more RAM than the host has.",
          "The host cache asks {asked} on this host ({ranks} ranks x {per_rank}); with processes and reserve {required} is needed, {available} is available "
          "(limit: {limit}).",
-         "Take at most {advice}."},
+         "{advice}."},
         {"host_memory_tight", "The host pools fit only if the engine's processes stay small.",
          "{required} of {available} is needed, but {required_high} if each process grows to 10 GB.",
-         "Take at most {advice}."},
+         "{advice}."},
         {"host_ram_too_small", "The engine's processes alone may need more RAM than the host has.",
          "{ranks} processes and the reserve need up to {required_high}; {available} is available (limit: {limit}).",
          "Free RAM, raise the container's limit, or give a smaller --host-reserve if the estimate is too careful."},
         {"hicache_exceeds_lock_limit", "A process may not lock as much memory as its host pools take.",
          "The pools of one rank take {per_rank}; the lock limit ({limit}) is {limit_bytes}.",
-         "Raise the limit (ulimit -l unlimited, docker run --ulimit memlock=-1) or take a smaller pool."},
+         "The start would end with an error of cudaHostRegister. Raise the limit (ulimit -l unlimited, docker run --ulimit memlock=-1) or take a smaller pool."},
         {"host_memory_unknown", "A host cache is on and nothing is known of the host, so nothing can be said about its safety.",
          "The host cache asks {asked} of a host that was not described.",
          "Give --host-available (MemAvailable of /proc/meminfo), --host-ram, or --this-host."},
@@ -52,13 +52,13 @@ std::vector<FindingTemplate> size_templates() {
          "Take a larger size, cap --max-total-tokens, or use a version since 2026-06-26."},
         {"hicache_not_larger_than_device", "With write-through, a host pool no larger than the device pool holds nothing that the device does not.",
          "The host pool holds {host_tokens} tokens, the device pool {device_tokens}: with write-through it adds almost no prefix that is not on the GPU.",
-         "Take a larger size, cap --max-total-tokens, or --hicache-write-policy write_back."},
+         "{ways}."},
         {"host_cache_no_concurrency", "A host cache raises the prefix hit rate; it does not let more requests run at once.",
          "The host cache saves prefill of prefixes that come again. Requests still run only in the device pool of {device_tokens} tokens.", ""},
         {"hicache_replicated_copies", "Each rank keeps the same tokens in its own host pool.",
          "The node's {node_bytes} hold {copies} copies of the same {distinct_tokens} tokens: a latent (or a KV head with fewer heads than ranks) is the same on "
          "every rank.",
-         "DP attention gives each worker tokens of its own; a storage backend keeps one copy."},
+         "{ways}."},
         {"hicache_power_of_two", "At this version each pinned block takes the next power of two.",
          "--hicache-size {size} takes {per_rank} of RAM a rank at this version, which the engine's check does not know.",
          "Take a size just below a power of two (8, 17, 34, 68 GB …) or v0.5.4.post2 and newer."},
@@ -96,11 +96,28 @@ std::vector<FindingTemplate> setup_templates() {
     };
 }
 
+std::vector<FindingTemplate> launch_templates() {
+    return {
+        {"unknown_flag", "The engine does not know a flag of the command; its parser stops on it.",
+         "The engine is not known to have the flag {flag}: its parser stops the start, and nothing of it is planned.", "{way}"},
+        {"flag_not_in_version", "A flag of the command does not exist in this version; the engine's parser stops on it.",
+         "{flag} does not exist in {version}: the parser stops the start.", "{way}"},
+        {"more_ranks_than_gpus", "The command starts more ranks than it is given GPUs.",
+         "{ranks} ranks on this node, and only {gpus} GPUs are given to the command (CUDA_VISIBLE_DEVICES or the container).",
+         "Give it as many GPUs as ranks, or fewer ranks."},
+        {"one_of_several_servers", "A loop starts several such servers; one of them is judged alone.",
+         "The command stands in a loop that starts {servers} servers side by side; this plan is of one of them alone on the host.",
+         "Give --instances-per-node with the number of servers that share the host."},
+        {"several_servers_by_loop", "A loop starts several such servers; they are judged together.",
+         "The loop starts {servers} servers side by side: the host's figures are of all of them.", ""},
+    };
+}
+
 }  // namespace
 
 std::vector<FindingTemplate> host_finding_templates() {
     std::vector<FindingTemplate> all = lack_templates();
-    for (auto* more : {&size_templates, &setup_templates})
+    for (auto* more : {&size_templates, &setup_templates, &launch_templates})
         for (const FindingTemplate& entry : (*more)()) all.push_back(entry);
     return all;
 }

@@ -29,8 +29,10 @@ ReportSection host_cache(const Plan& plan) {
 
 void add_safe_window(const HostPlan& host, ReportSection& section) {
     if (host.safe_max) {
-        std::string text = "Safe maximum: --hicache-size " + std::to_string(host.safe_max->hicache_size_gb) + " (decimal GB per rank), ratio " +
-                           shortest(host.safe_max->hicache_ratio, 2) + ", limited by " + words(name_of(host.safe_max->limited_by)) + ".";
+        std::string flags;
+        if (host.safe_max->hicache_size_gb) flags = "--hicache-size " + std::to_string(*host.safe_max->hicache_size_gb) + " (decimal GB per rank)";
+        if (host.safe_max->hicache_ratio) flags += (flags.empty() ? "--hicache-ratio " : ", ratio ") + shortest(*host.safe_max->hicache_ratio, 2);
+        std::string text = "Safe maximum: " + flags + ", limited by " + words(name_of(host.safe_max->limited_by)) + ".";
         if (host.safe_max->kv_offloading_size_gib)
             text = "Safe maximum: --kv-offloading-size " + std::to_string(*host.safe_max->kv_offloading_size_gib) + " (GiB, all ranks), limited by " + words(name_of(host.safe_max->limited_by)) + ".";
         if (host.safe_max->lmcache_size_gb)
@@ -52,6 +54,7 @@ ReportSection host_memory(const Plan& plan) {
     row("processes of " + std::to_string(host.ranks_per_node) + " ranks", gb(host.process_bytes.expected),
         std::string(name_of(host.process_bytes.basis)) + ", " + gb(host.process_bytes.low) + " to " + gb(host.process_bytes.high));
     if (host.offloaded_weights_bytes.count() > 0) row("weights kept on the host", gb(host.offloaded_weights_bytes));
+    if (host.device_bytes.count() > 0) row("weights and KV in the same memory", gb(host.device_bytes));
     row("reserve", gb(host.reserve_bytes));
     row("required", gb(host.required_bytes), "high end " + gb(host.required_high_bytes), true);
     if (host.available_bytes) {

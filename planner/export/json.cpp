@@ -142,7 +142,7 @@ Json host_bounds(const HostPlan& plan) {
 Json host(const HostPlan& plan) {
     Json safe_max = nullptr;
     if (plan.safe_max)
-        safe_max = {{"hicache_size_gb", plan.safe_max->hicache_size_gb},
+        safe_max = {{"hicache_size_gb", of(plan.safe_max->hicache_size_gb)},
                     {"hicache_ratio", of(plan.safe_max->hicache_ratio)},
                     {"kv_offloading_size_gib", of(plan.safe_max->kv_offloading_size_gib)},
                     {"lmcache_size_gb", of(plan.safe_max->lmcache_size_gb)},
@@ -156,6 +156,8 @@ Json host(const HostPlan& plan) {
             {"reserve_bytes", of(plan.reserve_bytes)},
             {"process_bytes", of(plan.process_bytes)},
             {"offloaded_weights_bytes", of(plan.offloaded_weights_bytes)},
+            {"device_bytes", of(plan.device_bytes)},
+            {"pools_high_bytes_per_rank", of(plan.pools_high_bytes_per_rank)},
             {"required_bytes", of(plan.required_bytes)},
             {"required_high_bytes", of(plan.required_high_bytes)},
             {"headroom_bytes", of(plan.headroom_bytes)},

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kOrigin = "launch command";
 constexpr std::string_view kManifest = "manifest";
+constexpr std::int64_t kUsualGpus = 8;  // of a node, until it is known
 
 class Applier {
 public:
@@ -144,11 +145,14 @@ private:
         if (limits.gpu_name) set("gpu", *limits.gpu_name, "node selector", kManifest);
         if (limits.startup_seconds) set("startup_limit", text_of(FieldValue{*limits.startup_seconds}) + "s", "", kManifest);
         const EngineOptions& engine = scenario_->engine;
+        const std::int64_t together = checked_mul(checked_mul(engine.tp, engine.pp), launch_->repeats);
+        if (launch_->repeats > 1 && together <= scenario_->hardware.gpus_per_node.value_or(kUsualGpus))
+            set("instances_per_node", std::to_string(launch_->repeats), "loop");
         const std::int64_t needed = ceil_div(checked_mul(checked_mul(engine.tp, engine.pp), engine.enable_dp_attention ? 1 : engine.dp),
                                              std::max<std::int64_t>(1, scenario_->hardware.nodes.value_or(1)));
         if (limits.gpus && needed > *limits.gpus) {
-            tell(Severity::warning, "launch.gpu-count", "", "the command needs " + std::to_string(needed) + " GPUs, its container has " + std::to_string(*limits.gpus), "",
-                 "give the container as many GPUs as the command has ranks on a node");
+            tell(Severity::warning, "launch.gpu-count", "", "the command needs " + std::to_string(needed) + " GPUs, and is given " + std::to_string(*limits.gpus), "",
+                 "give it as many GPUs as it has ranks on a node");
         }
     }
 

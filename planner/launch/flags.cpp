@@ -25,6 +25,7 @@ bool own_name(std::string_view name) {
 
 const FieldSpec* field_of(EngineKind engine, std::string_view name) {
     if (own_name(name)) return nullptr;
+    if (engine == EngineKind::sglang && name.substr(0, 2) != "--") return nullptr;  // SGLang has no short flags
     const FieldSpec* field = find_field(name);
     if (field == nullptr || !belongs(*field, engine)) return nullptr;
     return std::find(field->flags.begin(), field->flags.end(), name) != field->flags.end() ? field : nullptr;

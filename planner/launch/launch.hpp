@@ -53,6 +53,7 @@ struct ParsedLaunch {
     std::map<std::string, std::string> environment;
     LaunchLimits limits;
     std::vector<std::string> unresolved;          // variables without a value: "$MODEL"
+    std::int64_t repeats = 1;                     // servers that a loop starts side by side with this command; 0: several
 };
 
 inline constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
@@ -82,6 +83,9 @@ struct FlagChange {
     std::string field;                            // scenario field
     std::string value;                            // "39"; "false" takes a switch away
 };
+
+/// The command as the engine would take it: misspelt flags by their nearest name, flags that exist no more left out.
+[[nodiscard]] ParsedLaunch accepted(const ParsedLaunch& launch, const Scenario& scenario);
 
 /// The command with these fields changed and everything else as it was given, unknown flags too; shell-quoted.
 [[nodiscard]] std::string rewritten(const ParsedLaunch& launch, std::span<const FlagChange> changes);

@@ -49,11 +49,14 @@ std::vector<ParsedLaunch> launches_in(std::string_view text, const std::string& 
         Words words;
         words.source = name + ":" + std::to_string(command.line);
         words.words = std::move(command.assigned);
+        const std::size_t command_at = words.words.size();
         words.words.insert(words.words.end(), command.words.begin(), command.words.end());
         words.environment = std::move(command.environment);
+        const std::string command_word = words.words.size() > command_at ? words.words[command_at] : std::string();
         for (ParsedLaunch& launch : find_launches(words, diagnostics)) {
             launch.unresolved.insert(launch.unresolved.end(), command.unresolved.begin(), command.unresolved.end());
             if (launch.engine_version.empty()) launch.engine_version = versions[launch.engine];
+            if (command_word != "ssh" && command_word != "srun") launch.repeats = command.repeats;
             all.push_back(std::move(launch));
         }
     }

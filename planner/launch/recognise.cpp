@@ -68,6 +68,11 @@ ParsedLaunch started(const Words& outer, EngineKind engine, std::size_t first_ar
         const std::size_t equals = word.find('=');
         if (is_assignment(word)) launch.environment[word.substr(0, equals)] = word.substr(equals + 1);
     }
+    const auto visible = launch.environment.find("CUDA_VISIBLE_DEVICES");
+    if (visible != launch.environment.end() && !visible->second.empty() && visible->second.find_first_of("$`") == std::string::npos) {
+        const std::int64_t devices = 1 + std::count(visible->second.begin(), visible->second.end(), ',');
+        launch.limits.gpus = std::min(launch.limits.gpus.value_or(devices), devices);
+    }
     if (const auto image = engine_of_image(outer.image); image && image->engine == engine) launch.engine_version = image->version;
     return launch;
 }

@@ -154,6 +154,9 @@ void ShellReader::separator() {
         ++at_;
         return redirection();
     }
+    const bool twice = at_ + 1 < text_.size() && text_[at_ + 1] == '&';
+    const bool second = at_ > 0 && text_[at_ - 1] == '&';
+    current_.background = c == '&' && !twice && !second;
     end_command();
     ++at_;
 }
@@ -199,7 +202,11 @@ void ShellReader::end_word() {
         return;
     }
     if (!in_array_ && current_.words.empty()) {
-        if (std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords)) return;
+        if (std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords)) {
+            if (word == "while" || word == "until") loops_.push_back(1);  // one turn after the other ends
+            if (word == "done" && !loops_.empty()) loops_.pop_back();
+            return;
+        }
         if (assign(word, current_.environment)) return;
     }
     current_.words.push_back(std::move(word));
@@ -234,6 +241,9 @@ void ShellReader::end_command() {
         return;
     }
     const std::string& first = command.words.front();
+    if (first == "for") open_loop(command.words);
+    for (const std::int64_t turns : loops_) command.repeats *= std::min<std::int64_t>(turns, 1000);
+    if (!command.background) command.repeats = 1;
     if (first == "export" || first == "local" || first == "declare" || first == "readonly") {
         std::map<std::string, std::string> assigned;
         for (std::size_t i = 1; i < command.words.size(); ++i) {
@@ -251,6 +261,12 @@ void ShellReader::end_command() {
     for (auto& [name, value] : command.environment) environment[name] = std::move(value);
     command.environment = std::move(environment);
     commands_.push_back(std::move(command));
+}
+
+void ShellReader::open_loop(const std::vector<std::string>& words) {
+    const bool listed = words.size() > 3 && words[2] == "in" &&
+                        std::all_of(words.begin() + 3, words.end(), [](const std::string& word) { return word.find_first_of("$`{*?") == std::string::npos; });
+    loops_.push_back(listed ? static_cast<std::int64_t>(words.size()) - 3 : 0);
 }
 
 std::vector<ShellCommand> read_shell(std::string_view text, const std::string& name, std::map<std::string, std::string> variables,

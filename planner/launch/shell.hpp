@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@ struct ShellCommand {
     std::vector<std::string> assigned;               // "NAME=value" in front of the command
     std::vector<std::string> unresolved;             // names of variables without a value, as written: "$MODEL"
     std::size_t line = 1;
+    bool background = false;                         // ended by `&`
+    std::int64_t repeats = 1;                        // times a `for` around it runs it; 0: cannot be told
 };
 
 /// Splits a text as a shell would: quotes, escapes, `\` at a line's end, comments, `;` `&&` `||` `|` `&`, redirections,

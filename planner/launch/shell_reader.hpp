@@ -63,6 +63,8 @@ private:
     /// NAME=value or NAME+=value.
     bool assign(const std::string& word, std::map<std::string, std::string>& target);
     void end_command();
+    /// Opens a loop at `for NAME in WORDS`.
+    void open_loop(const std::vector<std::string>& words);
 
     std::string_view text_;
     std::string name_;
@@ -73,6 +75,7 @@ private:
     ShellCommand current_;
     std::string word_;
     std::vector<std::string> here_documents_;
+    std::vector<std::int64_t> loops_;  // turns of the loops that are open; 0: cannot be told
     std::size_t at_ = 0, line_ = 1, total_words_ = 0;
     bool in_word_ = false, in_array_ = false, skip_next_ = false, is_here_ = false, warned_ = false, drop_empty_ = false;
 };

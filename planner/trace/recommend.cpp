@@ -62,7 +62,7 @@ HostSize host_size(const Deployment& d, std::int64_t size_gb, const Plan& planne
     if (planned.throughput.prefill && planned.throughput.prefill->value > 0.0)
         size.prefill_saved_seconds = size.prefill_saved_tokens / planned.throughput.prefill->value;
     if (size.link_seconds && size.prefill_saved_seconds) size.ttft_change_seconds = *size.link_seconds - *size.prefill_saved_seconds;
-    size.safe = planned.host.safe_max && size_gb <= planned.host.safe_max->hicache_size_gb;
+    size.safe = planned.host.safe_max && size_gb <= planned.host.safe_max->hicache_size_gb.value_or(0);
     return size;
 }
 
@@ -156,7 +156,7 @@ Recommendation recommend(const Trace& trace, const HitCurve& curve, const Worklo
                                                                     static_cast<double>(first.hicache.tokens.count())
                                                               : 0.0;
     const auto all_gb = static_cast<std::int64_t>(std::ceil(static_cast<double>(curve.last_useful() + 1) * static_cast<double>(trace.block_tokens) * per_token / 1e9));
-    const std::int64_t safe_gb = first.host.safe_max ? first.host.safe_max->hicache_size_gb : 0;
+    const std::int64_t safe_gb = first.host.safe_max ? first.host.safe_max->hicache_size_gb.value_or(0) : 0;
     const std::int64_t shown_to = std::max<std::int64_t>(smallest, safe_gb > 0 ? std::min(safe_gb, std::max(all_gb, smallest)) : all_gb);
     for (const std::int64_t size : sizes_to_show(std::min(smallest, shown_to), shown_to)) result.sizes.push_back(evaluated(size));
     if (safe_gb > 0) result.largest_safe = evaluated(safe_gb);

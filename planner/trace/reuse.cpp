@@ -50,7 +50,8 @@ std::optional<ReusePlan> plan_reuse(const Scenario& scenario, const Plan& plan) 
     result.device_rate = curve.at(device).token_rate;
     result.total_rate = plan.hicache.enabled ? with_host(plan.hicache.tokens.count()) : result.device_rate;
     // The host pool in tokens is its ratio to the device pool in tokens.
-    if (plan.host.safe_max) result.safe_rate = with_host(static_cast<std::int64_t>(plan.host.safe_max->hicache_ratio * static_cast<double>(pool.count())));
+    if (plan.host.safe_max && plan.host.safe_max->hicache_ratio)
+        result.safe_rate = with_host(static_cast<std::int64_t>(*plan.host.safe_max->hicache_ratio * static_cast<double>(pool.count())));
     result.unlimited_rate = curve.at({}).token_rate;
     result.knee_tokens = Tokens{knee_blocks(curve) * block};
     return result;

@@ -155,3 +155,33 @@ TEST_CASE("Two servers in a script: the first is planned, the other named", "[ch
     CHECK(parsed(second)["parsed"]["flags"]["--tp"] == "4");
     CHECK(test::run_kvplan({"check", "--gpu", "h200", "--launch", "3", "--file", script}).exit_code == 2);
 }
+
+TEST_CASE("LMCache's variable is lowered in the corrected command", "[check]") {
+    // 768 GB: 691.2 available; (691.2 - 10.74 - 4 x 10) / 4 = 160.1 GB a rank = 149 GiB, which the variable counts in
+    const test::Ran ran = check({"--format", "json", "--gpu", "h200", "--host-ram", "768GB"},
+                                {"LMCACHE_MAX_LOCAL_CPU_SIZE=200", "LMCACHE_LOCAL_CPU=True", "vllm", "serve", "Qwen/Qwen2.5-72B-Instruct", "-tp", "4",
+                                 "--kv-transfer-config", R"({"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"})"});
+    CHECK(ran.exit_code == 1);
+    const json plan = parsed(ran);
+    CHECK(plan["host"]["safe_max"]["lmcache_size_gb"] == 149);
+    CHECK(plan["host"]["safe_max"]["hicache_size_gb"].is_null());
+    CHECK(plan["host"]["safe_max"]["hicache_ratio"].is_null());
+    CHECK(plan["launch"]["command"].get<std::string>().find("LMCACHE_MAX_LOCAL_CPU_SIZE=149 ") == 0);
+    CHECK(plan["launch"]["changed"][0]["flag"] == "LMCACHE_MAX_LOCAL_CPU_SIZE");
+}
+
+TEST_CASE("A misspelt flag is a finding, and the corrected command has the right one", "[check]") {
+    Strings command = founding("30");
+    command[7] = "--mem-fracton-static";
+    const json plan = parsed(check(kFoundingHost, command));
+    bool told = false;
+    for (const json& finding : plan["findings"]) told |= finding["code"] == "unknown_flag" && finding["severity"] == "warning";
+    CHECK(told);
+    CHECK(plan["launch"]["command"].get<std::string>().find("--mem-fraction-static 0.93") != std::string::npos);
+}
+
+TEST_CASE("More ranks than visible GPUs cannot start", "[check]") {
+    const test::Ran ran = check({"--format", "json", "--gpu", "h100"}, {"CUDA_VISIBLE_DEVICES=0,1", "python3", "-m", "sglang.launch_server", "--model-path", "Qwen/Qwen3-32B", "--tp", "4"});
+    CHECK(ran.exit_code == 1);
+    CHECK(parsed(ran)["findings"][0]["code"] == "more_ranks_than_gpus");
+}

@@ -66,3 +66,12 @@ TEST_CASE("The founding incident end to end: the machine, the command, the safe 
     arguments[4] = machine("stuck_gpus");
     CHECK(test::run_kvplan(arguments).err.find("gpu_memory_held_by_no_process") != std::string::npos);
 }
+
+TEST_CASE("doctor --from a directory without anything to read is not ready", "[doctor]") {
+    const std::string empty = test::temporary_directory() + "/nothing-here";
+    std::filesystem::create_directories(empty);
+    const test::Ran ran = test::run_kvplan({"doctor", "--from", empty});
+    CHECK(ran.exit_code == 1);
+    CHECK(ran.out.find("UNKNOWN: nothing could be read") != std::string::npos);
+    CHECK(ran.out.find("READY") == std::string::npos);
+}

@@ -1,6 +1,7 @@
 #include "planner/host_memory.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "models/hardware/gpu_spec.hpp"
 #include "planner/export/finding_text.hpp"
@@ -122,7 +123,7 @@ TEST_CASE("The safe size fits and the next one does not, whatever the host", "[h
     for (const std::int64_t gb : {20, 91, 92, 100, 171, 250, 408, 1000, 3000}) {
         c.scenario.hardware.host.available = gigabytes(gb);
         c.scenario.engine.hicache.size_gb = 300;
-        const std::int64_t size = c.run().safe_max->hicache_size_gb;
+        const std::int64_t size = *c.run().safe_max->hicache_size_gb;
         c.scenario.engine.hicache.size_gb = size + 1;
         REQUIRE(c.run().safe == false);
         if (size == 0) continue;
@@ -134,7 +135,7 @@ TEST_CASE("The safe size fits and the next one does not, whatever the host", "[h
 TEST_CASE("The safe ratio fits and a hundredth more does not", "[host_memory]") {
     Case c = founding();
     // 317.26 GB over 8 ranks hold 564,346 tokens; of a device pool of 230,016 that is 2.45
-    const double ratio = c.run().safe_max->hicache_ratio;
+    const double ratio = *c.run().safe_max->hicache_ratio;
     REQUIRE(ratio == Approx(2.45));
     c.scenario.engine.hicache.size_gb.reset();
     c.scenario.engine.hicache.ratio = ratio;
@@ -148,7 +149,7 @@ TEST_CASE("More RAM never lowers the safe size", "[host_memory]") {
     std::int64_t last = 0;
     for (std::int64_t gb = 0; gb <= 1200; gb += 37) {
         c.scenario.hardware.host.available = gigabytes(gb);
-        const std::int64_t size = c.run().safe_max->hicache_size_gb;
+        const std::int64_t size = *c.run().safe_max->hicache_size_gb;
         REQUIRE(size >= last);
         last = size;
     }
@@ -413,4 +414,86 @@ TEST_CASE("The start is as long as loading and pinning take", "[host_memory][sta
     REQUIRE(has(c.findings(), "startup_may_exceed_watchdog"));
     c.scenario.hardware.host.startup_limit_seconds = 300.0;
     REQUIRE(has(c.findings(), "startup_exceeds_watchdog"));
+}
+
+TEST_CASE("A ratio is judged at the high end of the device pool", "[host_memory]") {
+    Case c(8, 230'016);
+    c.scenario.hardware.host.available = 408_GB;
+    c.scenario.engine.hicache.ratio = 2.38;
+    c.plan.capacity.max_total_num_tokens = {Tokens{214'272}, Tokens{230'016}, Tokens{245'739}, Basis::assumed};
+    c.plan.parallelism = parallelism(c.scenario);
+    c.plan.hicache = c.pools(c.scenario.engine);
+    const auto at = [&](const EngineOptions& options) {
+        Case high = c;
+        high.plan.capacity.max_total_num_tokens = certain(c.plan.capacity.max_total_num_tokens.high);
+        return high.pools(options);
+    };
+    const HostPlan host = plan_host_memory(c.scenario, c.plan, c.rules, at);
+    // 2.38 x 230,016 = 547,438 -> 8,554 pages = 38.47 GB x 8 + 90.74 = 398.5 GB; 2.38 x 245,739 = 584,858 -> 9,139 pages
+    // = 41.10 GB x 8 + 90.74 = 419.6 GB
+    REQUIRE(host.required_bytes < 408_GB);
+    REQUIRE(host.required_high_bytes == Bytes{8 * 9'139 * 64 * kKimiBytesPerToken} + 10_GiB + 80_GB);
+    REQUIRE(host.safe == false);
+    // (408 - 90.74) / 8 = 39.658 GB = 564,345 tokens = 8,817 pages; less one page: 564,288 / 245,739 = 2.296
+    REQUIRE(*host.safe_max->hicache_ratio == Approx(2.29));
+    REQUIRE(*host.safe_max->hicache_size_gb == 39);
+}
+
+TEST_CASE("A pool in /dev/shm that is too small for it is unsafe", "[host_memory]") {
+    Case c = founding();
+    c.scenario.hardware.host.available = 4'000_GB;
+    REQUIRE(c.run().safe == true);
+    c.rules.pool_in_shm = true;
+    c.scenario.hardware.host.shm_size = 64_MiB;
+    REQUIRE(c.run().safe == false);  // 2.4 TB into 67 MB
+    REQUIRE(has(c.findings(), "host_pool_exceeds_shm"));
+    REQUIRE_FALSE(has(c.findings(), "engine_check_blind"));  // the RAM is there
+    c.scenario.hardware.host.shm_size = 3'000_GB;
+    REQUIRE(c.run().safe == true);
+}
+
+TEST_CASE("A lock limit of a manifest counts as one that was given", "[host_memory]") {
+    Case c = founding();
+    c.scenario.hardware.host.available = 4'000_GB;
+    c.scenario.hardware.host.memlock = 50_GB;
+    for (const char* origin : {"flag", "manifest"}) {
+        c.scenario.origin["memlock"] = origin;
+        REQUIRE(c.run().safe == false);  // 300 GB a rank of 50
+        REQUIRE(has(c.findings(), "hicache_exceeds_lock_limit"));
+        REQUIRE_FALSE(has(c.findings(), "engine_check_blind"));  // a failed pin is an error, not a hang
+    }
+    c.scenario.origin["memlock"] = "probe";
+    REQUIRE(c.run().safe == true);
+}
+
+TEST_CASE("One memory for GPU and host holds weights, KV and host pools", "[host_memory]") {
+    Case c(1, 100'032);
+    auto gpu = std::make_shared<GpuSpec>();
+    gpu->unified_memory = true;
+    c.scenario.gpu = gpu;
+    c.scenario.hardware.host.available = 115_GB;
+    c.scenario.engine.hicache.size_gb = 20;
+    c.plan.gpu.weights_bytes = 14_GB;
+    c.plan.gpu.kv_pool_bytes = 80_GB;
+    // 14 + 80 + 20.0 + 10.74 + 10 = 134.7 GB of 115
+    REQUIRE(c.run().safe == false);
+    REQUIRE(c.plan.host.device_bytes == 94_GB);
+    gpu->unified_memory = false;
+    REQUIRE(c.run().safe == true);  // 40.7 of 115
+}
+
+TEST_CASE("What the engine refuses is not advised", "[host_memory]") {
+    // Device 42 GB, safe at most (408 - 90.74) / 8 = 39.66 GB: no size is safe and larger than the device pool
+    Case c(8, 597'696);
+    c.scenario.hardware.host.available = 408_GB;
+    c.scenario.engine.hicache.ratio = 2.0;
+    c.rules.refuses_smaller_than_device = true;
+    REQUIRE(c.run().safe == false);
+    const Finding* lack = nullptr;
+    const std::vector<Finding> found = c.findings();
+    lack = find(found, "hicache_exceeds_host_ram");
+    REQUIRE(lack != nullptr);
+    const std::string remedy = exporting::text_of(*lack).remedy;
+    REQUIRE(remedy.find("Take at most") == std::string::npos);
+    REQUIRE(remedy.find("cap the device pool") != std::string::npos);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/launch/known_flags.hpp"
+#include "planner/launch/launch_findings.hpp"
 #include "planner/launch/recognise.hpp"
 #include "tests/support/catch.hpp"
 
@@ -363,4 +364,48 @@ spec:
   - {name: s, image: "lmsysorg/sglang:latest", args: [sglang, serve, m]}
 )yaml");
     REQUIRE(launch.limits.gpu_name == "NVIDIA H100 80GB HBM3");
+}
+
+TEST_CASE("A loop of servers in the background counts, one after the other does not", "[launch]") {
+    const std::string body = "CUDA_VISIBLE_DEVICES=$((2*i)),$((2*i+1)) python3 -m sglang.launch_server --model-path m --tp 2 --port 3000$i";
+    const ParsedLaunch loop = script("for i in 0 1 2 3; do " + body + " & done\nwait\n");
+    REQUIRE(loop.repeats == 4);
+    REQUIRE(applied(loop).scenario.hardware.host.instances_per_node == 4);
+    REQUIRE(script("for i in 0 1 2 3; do\n  " + body + "\ndone\n").repeats == 1);
+    REQUIRE(script("for i in $(seq 4); do " + body + " & done\n").repeats == 0);
+    REQUIRE(script(body + " && echo up\n").repeats == 1);
+    // the assignment's name stays out of the quotes, what the shell computes stays live
+    REQUIRE(rewritten(loop, {}).find("CUDA_VISIBLE_DEVICES=\"$((2*i)),$((2*i+1))\" python3") == 0);
+}
+
+TEST_CASE("Words that a shell still has to read stay readable to it", "[launch]") {
+    const ParsedLaunch docker = script("docker run -v ~/.cache/huggingface:/root/.cache/huggingface --env HF_TOKEN=$HF_TOKEN lmsysorg/sglang:v0.5.6 "
+                                       "python3 -m sglang.launch_server --model-path m --tp 8\n");
+    const std::string command = rewritten(docker, {});
+    REQUIRE(command.find("-v ~/.cache/huggingface:/root/.cache/huggingface ") != std::string::npos);
+    REQUIRE(command.find("--env HF_TOKEN=$HF_TOKEN ") != std::string::npos);
+}
+
+TEST_CASE("The size of LMCache is set where the command names it", "[launch]") {
+    const ParsedLaunch launch = script("LMCACHE_MAX_LOCAL_CPU_SIZE=200 vllm serve m -tp 4\n");
+    const std::vector<FlagChange> change = {{"lmcache_max_local_cpu_size", "149"}};
+    REQUIRE(rewritten(launch, change) == "LMCACHE_MAX_LOCAL_CPU_SIZE=149 vllm serve m -tp 4");
+}
+
+TEST_CASE("Flags that stop the engine's parser are found and set right", "[launch]") {
+    const auto has = [](const std::vector<Finding>& found, std::string_view code) {
+        return std::any_of(found.begin(), found.end(), [&](const Finding& f) { return f.code == code; });
+    };
+    const ParsedLaunch typo = script("python3 -m sglang.launch_server --model-path m --mem-fracton-static 0.9 -tp 8\n");
+    REQUIRE(has(launch_findings(typo, applied(typo).scenario), "unknown_flag"));
+    const ParsedLaunch right = accepted(typo, applied(typo).scenario);
+    REQUIRE(rewritten(right, {}) == "python3 -m sglang.launch_server --model-path m --mem-fraction-static 0.9 --tp 8");
+    REQUIRE(applied(right).scenario.engine.tp == 8);
+    const ParsedLaunch old = script("python3 -m sglang.launch_server --model-path m --hybrid-kvcache-ratio 0.5 --tp 8\n");
+    REQUIRE(has(launch_findings(old, applied(old).scenario), "flag_not_in_version"));
+    REQUIRE(rewritten(accepted(old, applied(old).scenario), {}) == "python3 -m sglang.launch_server --model-path m --tp 8");
+    const ParsedLaunch few = script("CUDA_VISIBLE_DEVICES=0,1 python3 -m sglang.launch_server --model-path m --tp 4\n");
+    REQUIRE(has(launch_findings(few, applied(few).scenario), "more_ranks_than_gpus"));  // 4 ranks on 2 GPUs
+    const ParsedLaunch fine = script("CUDA_VISIBLE_DEVICES=0,1,2,3 python3 -m sglang.launch_server --model-path m --tp 4\n");
+    REQUIRE(launch_findings(fine, applied(fine).scenario).empty());
 }

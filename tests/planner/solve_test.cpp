@@ -44,7 +44,7 @@ TEST_CASE("The largest safe host cache found by bisection is the one the host pl
     Scenario small = s;
     small.engine.hicache.enabled = true;
     small.engine.hicache.size_gb = 10;
-    CHECK(*solution.answer == static_cast<double>(plan(small).host.safe_max->hicache_size_gb));
+    CHECK(*solution.answer == static_cast<double>(*plan(small).host.safe_max->hicache_size_gb));
     REQUIRE(solution.next_that_fails);
     CHECK(solution.next_that_fails->value == *solution.answer + 1);
     CHECK(solution.next_that_fails->reasons.front().requirement == "safe");

@@ -82,7 +82,11 @@ void fill_slack_items(const Scenario& scenario, const StageLoad& load, GpuPlan& 
     add_item(gpu, "expert_workspace", load.overhead.experts.expected);
     add_item(gpu, "encoder_outputs", load.overhead.encoder.expected);
     add_item(gpu, "cuda_graphs", load.overhead.graphs.expected);
-    if (!scenario.engine.kv_cache_memory_bytes) add_item(gpu, "kept_free_by_fraction", gpu.free_before_load_bytes.expected - std::min(gpu.free_before_load_bytes.expected, gpu.budget_bytes));
+    if (scenario.engine.kv_cache_memory_bytes) return;
+    // Graphs that are not in the budget are captured into what the fraction keeps free.
+    const Bytes kept = gpu.free_before_load_bytes.expected - std::min(gpu.free_before_load_bytes.expected, gpu.budget_bytes);
+    const Bytes taken = graphs_inside(scenario) ? Bytes{0} : std::min(kept, load.overhead.graphs.expected);
+    add_item(gpu, "kept_free_by_fraction", kept - taken);
 }
 
 Estimate<Bytes> left_with(const GpuPlan& gpu, const Estimate<Bytes>& needs) {

@@ -101,9 +101,10 @@ HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, co
 HostRules host_rules(const Scenario& scenario) {
     HostRules rules;
     const EngineOptions& engine = scenario.engine;
-    if (in_force(Change::offload_size_flag, engine)) rules.size_flag = HostRules::SizeFlag::kv_offloading_size;
+    // LMCache's own size is a variable, whatever flags the engine has.
+    if (in_force(Change::offload_size_flag, engine) || engine.lmcache_max_local_cpu_gb) rules.size_flag = HostRules::SizeFlag::kv_offloading_size;
     rules.pool_in_shm = in_force(Change::offload_shared_file, engine) && !by_lmcache(engine);
-    rules.pins_power_of_two = !rules.pool_in_shm;
+    rules.pins_power_of_two = !rules.pool_in_shm && !by_lmcache(engine);
     return rules;
 }
 
