@@ -220,3 +220,11 @@ TEST_CASE("The quantization beside a config.json is read with it", "[plan]") {
     const double saved = plain["weights"]["checkpoint_bytes"].get<double>() - quantized["weights"]["checkpoint_bytes"].get<double>();
     CHECK(saved == Approx(80.0 * 855'638'016).epsilon(0.001));
 }
+
+TEST_CASE("The founding deployment by its preset, vision tower included, holds the measured pool too", "[plan][founding]") {
+    const json plan = plan_of({"--model", "kimi-k2.5", "--gpu", "rtx-pro-6000-blackwell", "--tp", "8", "--mem-fraction-static", "0.85", "--host-ram", "449GB"});
+    const json& tokens = plan["capacity"]["max_total_num_tokens"];
+    CHECK(tokens["low"] <= 116'000);
+    CHECK(tokens["high"] >= 116'000);
+    CHECK(tokens["high"].get<double>() / tokens["low"].get<double>() <= 1.6);
+}

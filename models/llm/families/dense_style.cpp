@@ -35,7 +35,8 @@ std::vector<std::optional<std::int64_t>> layer_windows(const Build& build, std::
     // A window as wide as the context never closes (Phi-3.5-MoE says 131072 of 131072).
     if (const auto context = facts.count(keys::kContext); context && *window >= *context) return windows;
     const std::int64_t from = rule == Windows::by_flag ? facts.count_or({"max_window_layers"}, layers) : 0;
-    auto types = rule == Windows::all ? std::nullopt : windowed_layers(build, layers);
+    std::optional<std::vector<bool>> types;
+    if (rule != Windows::all) types = windowed_layers(build, layers);
     if (rule == Windows::by_types && !types) {
         if (facts.value(kPattern).is_string())
             types = windows_by_letters(facts.word(kPattern).value_or(std::string{}), layers);

@@ -47,7 +47,7 @@ bool rearranged(const LlmSpec& model) {
 /// groups. Large quantized mixtures can leave more behind: Kimi-K2.5 1.8 (73.58 on eight MI355X), DeepSeek-V4-Flash 1.7 (36.57
 /// on eight H20). What it consists of is not known, so the collection of garbage before the second measurement (2026-08-27)
 /// is not taken to remove it.
-Estimate<double> overhead(const Scenario& scenario) { return {-0.05, 0.0, rearranged(*scenario.model) ? 2.5 : 0.3, Basis::assumed}; }
+Estimate<double> overhead(const Scenario& scenario) { return {-0.05, 0.0, rearranged(*scenario.model) ? 2.0 : 0.3, Basis::assumed}; }
 
 }  // namespace
 
