@@ -73,6 +73,7 @@ constexpr Command kCommands[] = {
     {"explain", add_explain_command},
     {"trace", add_trace_command},
     {"simulate", add_simulate_command},
+    {"sweep", add_sweep_command},
 };
 
 // The command that the line names; null when it names none (then all are needed, for help and "did you mean").

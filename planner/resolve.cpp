@@ -71,7 +71,7 @@ bool resolve_models(Scenario& scenario, const CatalogueOptions& options, Diagnos
     return scenario.model != nullptr;
 }
 
-bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+bool look_up_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
     const GpuCatalogue catalogue = GpuCatalogue::load(options.hardware_dir, diagnostics);
     if (!scenario.gpu) {
         if (scenario.hardware.gpu_name.empty()) {
@@ -86,6 +86,13 @@ bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostic
     const auto samples = load_free_memory_samples(options.hardware_dir, catalogue, diagnostics);
     scenario.free_memory = std::make_shared<const FreeMemoryByGroup>(
         FreeMemoryByGroup{estimate_free_memory(*scenario.gpu, 1, samples), estimate_free_memory(*scenario.gpu, 2, samples)});
+    return true;
+}
+
+bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+    // What is there already is not looked up again: a sweep resolves each of its points.
+    const bool known = scenario.gpu != nullptr && scenario.free_memory != nullptr;
+    if (!known && !look_up_gpu(scenario, options, diagnostics)) return false;
     if (!scenario.hardware.gpus_per_node) {
         scenario.hardware.gpus_per_node = scenario.gpu->gpus_per_node;
         scenario.origin["gpus_per_node"] = "catalogue";
@@ -95,11 +102,15 @@ bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostic
 
 }  // namespace
 
-bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+bool look_up(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
     const bool models = resolve_models(scenario, options, diagnostics);
     const bool gpu = resolve_gpu(scenario, options, diagnostics);
     const bool workload = trace::resolve_reuse(scenario, diagnostics);
-    return models && gpu && workload && !diagnostics.has_errors() && check_scenario(scenario, diagnostics);
+    return models && gpu && workload && !diagnostics.has_errors();
+}
+
+bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
+    return look_up(scenario, options, diagnostics) && check_scenario(scenario, diagnostics);
 }
 
 bool read_scenario(std::string document_text, const std::string& source_name, Scenario& scenario, Diagnostics& diagnostics) {

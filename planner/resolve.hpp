@@ -16,7 +16,10 @@ struct CatalogueOptions {
 };
 
 /// Looks up the scenario's model, drafter and GPU and fills in what follows from them (GPUs per node, free memory by
-/// group). Reads files; everything later is pure. Faults go to `diagnostics`; false when the scenario cannot be planned.
+/// group). Reads files, but not again for what is set already; everything later is pure. False when a thing was not found.
+[[nodiscard]] bool look_up(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics);
+
+/// look_up() and check_scenario(). Faults go to `diagnostics`; false when the scenario cannot be planned.
 [[nodiscard]] bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics);
 
 /// Members of a scenario document by field name, set in `scenario`; unknown members and wrong values are diagnosed, all

@@ -274,6 +274,24 @@ Json scenario_json(const Scenario& scenario) {
     return fields;
 }
 
+Json plan_member(const Plan& plan, std::string_view name) {
+    if (name == "fits") return plan.fits;
+    if (name == "safe") return of(plan.safe);
+    if (name == "rule_set") return plan.rule_set;
+    if (name == "weights") return weights(plan.weights);
+    if (name == "kv_cache") return kv_cache(plan.kv_cache);
+    if (name == "gpu") return gpu(plan.gpu);
+    if (name == "capacity") return capacity(plan.capacity);
+    if (name == "hicache") return hicache(plan.hicache);
+    if (name == "host") return host(plan.host);
+    if (name == "concurrency") return concurrency(plan.concurrency);
+    if (name == "latency") return latency(plan.latency);
+    if (name == "throughput") return throughput(plan.throughput);
+    if (name == "reuse") return reuse(plan.reuse);
+    if (name == "findings") return findings(plan.findings);
+    return nullptr;
+}
+
 Json plan_json(const Scenario& scenario, const Plan& plan) {
     const LaunchText launch = launch_text(scenario, plan);
     Json changed = Json::array();
