@@ -53,6 +53,10 @@ private:
 
     void set_flag(const LaunchFlag& flag) {
         if (launch_->engine == EngineKind::vllm && set_json_flag(flag)) return;
+        if (flag.name == "--config") {
+            tell(Severity::warning, "launch.config", flag.name, "the flags in " + flag.value + " are not read", "", "put them on the command line, or into a scenario file (--scenario)");
+            return;
+        }
         if (flag.name == "--language-model-only" || flag.name == "--mm-encoder-tp-mode") {
             if (flag.name == "--language-model-only") set("enable_multimodal", "false", flag.name);
             else set("mm_enable_dp_encoder", flag.value == "data" ? "true" : "false", flag.name);

@@ -6,6 +6,8 @@
 namespace kvplan::launch {
 namespace {
 
+constexpr std::size_t kMostGuesses = 20, kLongestName = 64;  // nearest names are costly
+
 /// A word that begins a flag: not a lone dash, and not a negative number.
 bool is_flag(std::string_view word) {
     if (word.size() < 2 || word[0] != '-') return false;
@@ -83,8 +85,9 @@ std::vector<std::string> nearest_beginnings(EngineKind engine, std::string_view 
 
 void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
     UnknownFlag unknown{flag.name, flag.value, {}};
-    unknown.nearest = nearest_names(flag.name, std::span<const std::string_view>(flag_names(launch.engine)));
-    if (unknown.nearest.empty() && flag.name.size() > 5) unknown.nearest = nearest_beginnings(launch.engine, flag.name);
+    const bool worth_it = launch.unknown.size() < kMostGuesses && flag.name.size() <= kLongestName;
+    if (worth_it) unknown.nearest = nearest_names(flag.name, std::span<const std::string_view>(flag_names(launch.engine)));
+    if (worth_it && unknown.nearest.empty() && flag.name.size() > 5) unknown.nearest = nearest_beginnings(launch.engine, flag.name);
     launch.unknown.push_back(std::move(unknown));
 }
 

@@ -75,7 +75,7 @@ inline constexpr std::size_t kMostTextBytes = std::size_t{4} << 20;
 
 /// Sets the scenario's fields from a launch, origin "launch command" (limits: "manifest"). What it cannot use is told.
 /// Codes: launch.unknown-flag (warning), launch.flag-version (warning), launch.value (error), launch.unresolved (warning),
-/// launch.gpu-count (warning), launch.ignored (note).
+/// launch.gpu-count (warning), launch.config (warning).
 void apply(const ParsedLaunch& launch, Scenario& scenario, Diagnostics& diagnostics);
 
 /// One change of a launch command: a flag given another value, added (`from` empty) or taken away (`to` empty).

@@ -50,22 +50,42 @@ public:
     ManifestReader(const std::string& name, Diagnostics& diagnostics) : name_(name), diagnostics_(&diagnostics) {}
 
     std::vector<ParsedLaunch> read(std::string_view text) {
-        try {
-            for (const YAML::Node& document : YAML::LoadAll(std::string(text))) read_document(document);
-        } catch (const YAML::Exception& error) {
-            Diagnostic d;
-            d.code = "launch.yaml";
-            d.file = name_;
-            d.line = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.line) + 1;
-            d.column = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.column) + 1;
-            d.message = "the text is no YAML: " + error.msg;
-            if (text.find("{{") != std::string_view::npos) d.hint = "a Helm template must be rendered first: helm template … | kvplan check --file -";
-            diagnostics_->add(std::move(d));
+        // Documents are cut here: on some faulty texts the library's own reader of several documents never ends.
+        std::size_t line = 0;
+        while (!text.empty() && !diagnostics_->has_errors()) {
+            const std::size_t end = end_of_document(text);
+            read_text(text.substr(0, end), line);
+            line += static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+            text.remove_prefix(end);
         }
         return std::move(launches_);
     }
 
 private:
+    /// Where the next line "---" begins, which in YAML ends a document wherever it stands.
+    static std::size_t end_of_document(std::string_view text) {
+        for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1)) {
+            const std::string_view rest = text.substr(at + 1);
+            if (rest.substr(0, 3) == "---" && (rest.size() == 3 || rest[3] == '\n' || rest[3] == ' ' || rest[3] == '\r')) return at + 1;
+        }
+        return text.size();
+    }
+
+    void read_text(std::string_view text, std::size_t lines_before) {
+        try {
+            read_document(YAML::Load(std::string(text)));
+        } catch (const YAML::Exception& error) {
+            Diagnostic d;
+            d.code = "launch.yaml";
+            d.file = name_;
+            d.line = error.mark.is_null() ? 0 : lines_before + static_cast<std::size_t>(error.mark.line) + 1;
+            d.column = error.mark.is_null() ? 0 : static_cast<std::size_t>(error.mark.column) + 1;
+            d.message = "the text is no YAML: " + error.msg;
+            if (text.find("{{") != std::string_view::npos) d.hint = "a Helm template must be rendered first: helm template … | kvplan check --file -";
+            diagnostics_->add(std::move(d));
+        }
+    }
+
     void read_document(const YAML::Node& document) {
         if (document.IsSequence()) return read_bare_list(document);
         if (!document.IsMap()) return;

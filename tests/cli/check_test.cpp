@@ -91,6 +91,20 @@ TEST_CASE("Nothing is known of the host: exit 0 with a warning", "[check]") {
     CHECK(warned);
 }
 
+TEST_CASE("A start that an old version refuses is exit 1 although all fits", "[check]") {
+    // before 2026-06-26 a host pool must hold more tokens than the device pool: 10 GB hold 142,304, the device about 240,000
+    Strings dated = kFoundingHost;
+    dated.insert(dated.end(), {"--engine", "sglang@2026-06-01"});
+    const test::Ran ran = check(dated, founding("10"));
+    CHECK(ran.exit_code == 1);
+    const json plan = parsed(ran);
+    CHECK(plan["fits"] == true);
+    CHECK(plan["safe"] == true);
+    // the smallest size that it takes
+    REQUIRE(plan["launch"]["changed"].size() == 1);
+    CHECK(plan["launch"]["changed"][0]["to"] == std::to_string(plan["host"]["min_useful"]["hicache_size_gb"].get<int>()));
+}
+
 TEST_CASE("Misspelt flags are kept, reported, and given their nearest name", "[check]") {
     Strings command = founding("30");
     command.insert(command.end(), {"--hicache-write-polcy", "write_back", "--odd-flag", "1"});

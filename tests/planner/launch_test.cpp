@@ -173,6 +173,7 @@ TEST_CASE("Flags of the other engine are unknown", "[launch]") {
 TEST_CASE("Values that no engine takes are errors, variables without a value warnings", "[launch]") {
     REQUIRE(told(applied(script("sglang serve m --tp eight")).diagnostics, "launch.value"));
     REQUIRE(told(applied(script("sglang serve m --tp")).diagnostics, "launch.value"));
+    REQUIRE(told(applied(script("sglang serve --config serve.yaml --model-path m")).diagnostics, "launch.config"));
     const Applied unset = applied(script("sglang serve m --tp $TP"));
     REQUIRE_FALSE(unset.diagnostics.has_errors());
     REQUIRE(told(unset.diagnostics, "launch.unresolved"));
@@ -348,6 +349,16 @@ TEST_CASE("Broken and hostile YAML is an error, not a crash", "[launch][manifest
     Diagnostics large;
     REQUIRE(parse_manifest(std::string(kMostTextBytes + 1, ' '), "t.yaml", large).empty());
     REQUIRE(told(large, "launch.too-large"));
+}
+
+TEST_CASE("Several documents are read up to the faulty one, with its line", "[launch][manifest]") {
+    Diagnostics diagnostics;
+    (void)parse_manifest("kind: A\n---\nkind: B\n--- # third\na: [\n", "t.yaml", diagnostics);
+    REQUIRE(diagnostics.error_count() == 1);
+    REQUIRE(diagnostics.items()[0].line >= 5);
+    Diagnostics endless;  // a tag before a comma makes the library's reader of several documents run for ever
+    (void)parse_manifest("!, args: [s, serve, m]}\n", "t.yaml", endless);
+    REQUIRE_FALSE(endless.empty());
 }
 
 TEST_CASE("A node affinity names the GPU too, and marks of sharing fall away", "[launch][manifest]") {
