@@ -7,6 +7,7 @@
 #include "cli/scenario_options.hpp"
 #include "planner/export/json.hpp"
 #include "planner/export/plan_report.hpp"
+#include "planner/findings.hpp"
 #include "planner/launch/correct.hpp"
 #include "planner/launch/launch.hpp"
 #include "planner/launch/launch_findings.hpp"
@@ -178,8 +179,7 @@ void check(const CheckOptions& options, const std::vector<std::string>& words, C
     for (const launch::Correction& c : corrected.corrections) changes.push_back(c.change);
     const std::string command = launch::rewritten(meant ? accepted : *parsed, changes);
     if (!write_formatted(context, document_of(*scenario, result, *parsed, meant ? accepted : *parsed, corrected, command), report_of(*scenario, result, *parsed, meant ? accepted : *parsed, corrected, command, context.verbose))) return;
-    const bool stops = std::any_of(result.findings.begin(), result.findings.end(), [](const Finding& f) { return f.code == "more_ranks_than_gpus"; });
-    context.exit_code = result.fits && result.safe.value_or(true) && !stops ? kDone : kUnfit;
+    context.exit_code = is_sound(result) ? kDone : kUnfit;
 }
 
 }  // namespace

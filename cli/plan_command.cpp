@@ -5,6 +5,7 @@
 #include "cli/scenario_options.hpp"
 #include "planner/export/json.hpp"
 #include "planner/export/plan_report.hpp"
+#include "planner/findings.hpp"
 #include "planner/plan.hpp"
 
 namespace kvplan::cli {
@@ -28,7 +29,7 @@ void add_plan_command(CLI::App& app, Context& context) {
         if (!scenario) return;
         const Plan result = plan(*scenario);
         if (!write_formatted(context, exporting::plan_json(*scenario, result), exporting::plan_report(*scenario, result, context.verbose))) return;
-        context.exit_code = result.fits && result.safe.value_or(true) ? kDone : kUnfit;
+        context.exit_code = is_sound(result) ? kDone : kUnfit;
     });
 }
 

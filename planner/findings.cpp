@@ -32,4 +32,9 @@ std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     return findings;
 }
 
+bool is_sound(const Plan& plan) {
+    return plan.fits && plan.safe.value_or(true) &&
+           std::none_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
+}
+
 }  // namespace kvplan

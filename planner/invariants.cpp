@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "planner/plan.hpp"
@@ -61,8 +62,9 @@ void check_gpu(const Plan& plan, Checks& checks) {
     checks.expect(parts == gpu.free_before_load_bytes.expected,
                   "weights, pools and slack sum to " + with_commas(parts.count()) + ", not to the free memory " +
                       with_commas(gpu.free_before_load_bytes.expected.count()));
-    checks.expect(plan.fits == (gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0),
-                  "fits contradicts the shortfall");
+    checks.expect(!plan.fits || (gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0), "fits contradicts the shortfall");
+    const bool stopped = std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
+    checks.expect(plan.fits || gpu.shortfall_bytes.count() > 0 || plan.capacity.max_total_num_tokens.expected.count() == 0 || stopped, "it does not fit, and nothing says why");
 }
 
 void check_capacity(const Plan& plan, Checks& checks) {

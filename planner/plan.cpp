@@ -1,6 +1,7 @@
 #include "planner/plan.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "planner/concurrency.hpp"
@@ -21,6 +22,19 @@ std::optional<bool> is_safe(const Plan& plan) {
     if (plan.host.safe) return plan.host.safe;
     if (plan.hicache.enabled) return std::nullopt;
     return true;
+}
+
+// The engine stops the start, or lacks memory after it.
+bool has_error(const Plan& plan) {
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
+}
+
+// Those that hold for any engine come first among their like.
+void add_problems(const Scenario& scenario, Plan& plan) {
+    std::vector<Finding> found = find_problems(scenario, plan);
+    found.insert(found.end(), std::make_move_iterator(plan.findings.begin()), std::make_move_iterator(plan.findings.end()));
+    std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
+    plan.findings = std::move(found);
 }
 
 // What a log of this deployment showed to be left replaces the assumption about what is taken.
@@ -46,7 +60,8 @@ Plan plan(const Scenario& scenario) {
     plan.gpu = std::move(pools.gpu);
     plan.capacity = std::move(pools.capacity);
     apply_measured_costs(scenario, plan.gpu);
-    plan.fits = plan.gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0;
+    engine.add_findings(scenario, plan);
+    plan.fits = plan.gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0 && !has_error(plan);
     plan.hicache = engine.host_pools(scenario, plan.kv_cache, plan.capacity);
     plan.host = plan_host_memory(scenario, plan);
     plan.safe = is_safe(plan);
@@ -56,8 +71,7 @@ Plan plan(const Scenario& scenario) {
     plan.throughput = std::move(rates.throughput);
     plan.latency = std::move(rates.latency);
     plan.latency.startup_seconds = startup_seconds(scenario, plan);
-    plan.findings = find_problems(scenario, plan);
-    engine.add_findings(scenario, plan);
+    add_problems(scenario, plan);
     return plan;
 }
 

@@ -261,7 +261,7 @@ struct ReusePlan {
 };
 
 struct Plan {
-    bool fits = false;
+    bool fits = false;                        // by expected values; false also when an engine's rule stops the start
     std::optional<bool> safe;                 // unset: HiCache is on and nothing is known of the host
     std::string rule_set;                     // "sglang 2026-08-22"
     Parallelism parallelism;

@@ -111,7 +111,8 @@ public:
     /// Requests that its scheduler lets run at once in one pool when the queue is never empty (before max_running_requests).
     [[nodiscard]] virtual double admitted_requests(const Scenario& /*scenario*/, const AdmissionCase& c) const { return steady_state_concurrency(c); }
     [[nodiscard]] virtual StepRules step_rules(const Scenario& /*scenario*/) const { return {}; }
-    /// Findings that only this engine's rules can make (after all stages are planned).
+    /// Findings that only this engine's rules can make, from weights, KV layout, memory and pools (no later stage is planned yet).
+    /// An error among them says that the start fails: the plan does not fit.
     virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;
 
     [[nodiscard]] virtual const std::vector<EngineRule>& rules() const = 0;

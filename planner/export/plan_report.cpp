@@ -1,8 +1,11 @@
 #include "planner/export/plan_report.hpp"
 
+#include <algorithm>
+
 #include "planner/engines/engine.hpp"
 #include "planner/export/finding_text.hpp"
 #include "planner/export/launch.hpp"
+#include "planner/findings.hpp"
 #include "models/hardware/gpu_spec.hpp"
 #include "units/format.hpp"
 
@@ -25,8 +28,19 @@ std::string title_of(const Scenario& scenario, const Plan& plan) {
 std::string verdict_sentence(const Plan& plan) {
     if (!plan.fits) return "DOES NOT FIT";
     if (plan.safe && !*plan.safe) return "FITS THE GPUS, BUT IS NOT SAFE FOR THE HOST";
+    if (!is_sound(plan)) return "FITS, BUT WOULD NOT START";
     if (!plan.safe) return "FITS THE GPUS; NOTHING IS KNOWN OF THE HOST";
     return "FITS";
+}
+
+/// What the first error says, in one sentence; empty without one.
+std::string first_error(const Plan& plan) {
+    for (const Finding& finding : plan.findings) {
+        if (finding.severity != FindingSeverity::error) continue;
+        const std::string message = text_of(finding).message;
+        return message.substr(0, std::min(message.find(". "), message.size()));
+    }
+    return "";
 }
 
 ReportSection findings_section(const Plan& plan) {
@@ -84,6 +98,8 @@ std::string verdict(const Plan& plan) {
     if (plan.gpu.shortfall_bytes.count() > 0) text += ": " + binary_size(plan.gpu.shortfall_bytes) + " a GPU are missing";
     else if (plan.fits && plan.host.shortfall_bytes.count() > 0)
         text += ": the host needs " + decimal_size(plan.host.required_high_bytes) + " at the high end and lacks " + decimal_size(plan.host.shortfall_bytes);
+    else if (const std::string error = first_error(plan); !error.empty())
+        text += ": " + error;
     return text;
 }
 
@@ -91,7 +107,7 @@ Report plan_report(const Scenario& scenario, const Plan& plan, bool verbose) {
     Report report;
     report.title = title_of(scenario, plan);
     report.verdict = verdict(plan);
-    report.tone = !plan.fits || (plan.safe && !*plan.safe) ? Tone::bad : plan.safe ? Tone::good : Tone::unsure;
+    report.tone = !is_sound(plan) ? Tone::bad : plan.safe ? Tone::good : Tone::unsure;
     report.sections.push_back(gpu_section(scenario, plan, verbose));
     report.sections.push_back(capacity_section(scenario, plan));
     for (ReportSection& section : host_sections(scenario, plan)) report.sections.push_back(std::move(section));

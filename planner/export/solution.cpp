@@ -48,7 +48,7 @@ Json number(double value) {
 }  // namespace
 
 std::string sentence_of(const Unmet& u) {
-    if (u.requirement == "fits") return u.got > 0 ? "it does not fit: " + amount(u.got, u.unit) + " a GPU are missing" : "it does not fit: no token is left for the pool";
+    if (u.requirement == "fits") return u.got > 0 ? "it does not fit: " + amount(u.got, u.unit) + " a GPU are missing" : "it does not fit: no token is left for the pool, or the engine stops (see the findings of its plan)";
     if (u.requirement == "safe") return "the host would need " + amount(u.got, u.unit) + ", " + amount(u.wanted, u.unit) + " are available";
     if (u.requirement == "host_known") return "nothing is known of the host (--host-ram, --host-available or --this-host)";
     if (u.requirement == "valid_layout") return "no layout is valid for the model and the engine";

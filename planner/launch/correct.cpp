@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/export/finding_text.hpp"
+#include "planner/findings.hpp"
 #include "planner/scenario_fields.hpp"
 #include "units/format.hpp"
 
@@ -10,11 +11,6 @@ namespace kvplan::launch {
 namespace {
 
 constexpr int kMostRounds = 6;
-
-bool sound(const Plan& plan) {
-    const bool errors = std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
-    return plan.fits && plan.safe.value_or(true) && !errors;
-}
 
 class Corrector {
 public:
@@ -66,11 +62,11 @@ bool improve(Corrected& result) {
 }  // namespace
 
 Corrected correct(const Scenario& scenario, const Plan& plan) {
-    Corrected result{{}, scenario, plan, sound(plan)};
+    Corrected result{{}, scenario, plan, is_sound(plan)};
     for (int round = 0; round < kMostRounds && !result.sound; ++round) {
         if (!improve(result)) break;
         result.plan = kvplan::plan(result.scenario);
-        result.sound = sound(result.plan);
+        result.sound = is_sound(result.plan);
     }
     return result;
 }

@@ -49,22 +49,22 @@ std::string percent(double error) {
 
 }  // namespace
 
-double Comparison::elements_error(const CheckpointFact& fact) const {
+double CheckpointComparison::elements_error(const CheckpointFact& fact) const {
     return fact.elements ? relative(static_cast<double>(elements), static_cast<double>(*fact.elements)) : 0;
 }
 
-double Comparison::bytes_error(const CheckpointFact& fact) const {
+double CheckpointComparison::bytes_error(const CheckpointFact& fact) const {
     if (!fact.bytes) return 0;
     const double off = static_cast<double>(bytes - *fact.bytes);
     if (std::fabs(off) <= fact.bytes_rounding) return 0;
     return off / static_cast<double>(*fact.bytes);
 }
 
-double Comparison::active_error(const CheckpointFact& fact) const {
+double CheckpointComparison::active_error(const CheckpointFact& fact) const {
     return fact.active ? relative(static_cast<double>(active), *fact.active) : 0;
 }
 
-double Comparison::active_excess(const CheckpointFact& fact) const {
+double CheckpointComparison::active_excess(const CheckpointFact& fact) const {
     if (!fact.active) return 0;
     const double off = std::fabs(static_cast<double>(active) - *fact.active) - fact.active_rounding;
     return off > 0 ? off / *fact.active : 0;
@@ -80,9 +80,9 @@ CheckpointFact with_active(CheckpointFact fact, const std::string& text) {
     return fact;
 }
 
-Comparison compare(const CheckpointFact& fact, const LlmSpec& spec) {
+CheckpointComparison compare(const CheckpointFact& fact, const LlmSpec& spec) {
     const ModelTotals sums = totals(spec);
-    Comparison result;
+    CheckpointComparison result;
     result.total_params = sums.total_params;
     result.bytes = sums.checkpoint_bytes.count();
     result.active = sums.active_params;
@@ -141,11 +141,11 @@ std::vector<CheckpointFact> own_facts(const std::string& path) {
     return facts;
 }
 
-std::string markdown_table(const std::vector<CheckpointFact>& facts, const std::vector<Comparison>& computed) {
+std::string markdown_table(const std::vector<CheckpointFact>& facts, const std::vector<CheckpointComparison>& computed) {
     std::string text = "| checkpoint | published elements | off by | published bytes | off by | published active | off by |\n|---|---:|---:|---:|---:|---:|---:|\n";
     for (std::size_t i = 0; i < facts.size(); ++i) {
         const CheckpointFact& fact = facts[i];
-        const Comparison& result = computed[i];
+        const CheckpointComparison& result = computed[i];
         text += "| " + fact.model + " | ";
         text += fact.elements ? with_commas(*fact.elements) + " | " + percent(result.elements_error(fact)) : std::string(" | ");
         text += " | ";

@@ -36,7 +36,7 @@ struct CheckpointFact {
 };
 
 /// A fact beside what was computed.
-struct Comparison {
+struct CheckpointComparison {
     std::int64_t elements = 0;                ///< in the fact's counting
     std::int64_t total_params = 0;
     std::int64_t bytes = 0;
@@ -50,7 +50,7 @@ struct Comparison {
     [[nodiscard]] double active_excess(const CheckpointFact& fact) const;   ///< beyond the rounding, relative
 };
 
-[[nodiscard]] Comparison compare(const CheckpointFact& fact, const LlmSpec& spec);
+[[nodiscard]] CheckpointComparison compare(const CheckpointFact& fact, const LlmSpec& spec);
 
 /// "37B", "5.1B" into the fact; anything else (a range) leaves it without a figure.
 [[nodiscard]] CheckpointFact with_active(CheckpointFact fact, const std::string& text);
@@ -59,6 +59,6 @@ struct Comparison {
 [[nodiscard]] std::vector<CheckpointFact> own_facts(const std::string& path);
 
 /// The table of docs/accuracy.md.
-[[nodiscard]] std::string markdown_table(const std::vector<CheckpointFact>& facts, const std::vector<Comparison>& computed);
+[[nodiscard]] std::string markdown_table(const std::vector<CheckpointFact>& facts, const std::vector<CheckpointComparison>& computed);
 
 }  // namespace kvplan::accuracy

@@ -105,7 +105,7 @@ TEST_CASE("Published sizes of real checkpoints come out of their configs", "[acc
         CHECK(spec);
         if (!spec) continue;
         ++compared;
-        const Comparison result = compare(fact, *spec);
+        const CheckpointComparison result = compare(fact, *spec);
         if (verbose)
             text += fact.model + " | " + fact.options.quantization + " | elements " + std::to_string(result.elements) + " (" +
                     fixed(result.elements_error(fact) * 100, 5) + " %, " + std::to_string(fact.elements ? result.elements - *fact.elements : 0) + ") bytes " +

@@ -22,7 +22,7 @@ constexpr const char* kEnd = "<!-- end of checkpoints -->\n";
 
 struct Table {
     std::vector<CheckpointFact> facts;
-    std::vector<Comparison> computed;
+    std::vector<CheckpointComparison> computed;
 };
 
 const Table& table() {

@@ -153,8 +153,9 @@ std::vector<FeasibleRow> feasible_rows(const std::vector<Deployment>& rows) {
         const auto bytes = [&](const char* name) { return nearest_bytes(d.given.at(name) * static_cast<double>(kGiB)); };
         if (d.given.count("weights_gib") > 0) scenario.weights_per_gpu = bytes("weights_gib");
         if (d.given.count("gpu_free_gib") > 0) scenario.hardware.gpu_free = bytes("gpu_free_gib");
-        const MemFraction f = plan(scenario).gpu.mem_fraction;
-        result.push_back({&d, std::stod(flag->second), f.feasible_min, f.feasible_max, d.started.value_or(true)});
+        const Plan planned = plan(scenario);
+        const MemFraction& f = planned.gpu.mem_fraction;
+        result.push_back({&d, std::stod(flag->second), f.feasible_min, f.feasible_max, d.started.value_or(true), planned.fits});
     }
     return result;
 }

@@ -27,7 +27,7 @@ struct FeasibleRow {
     const Deployment* row = nullptr;
     double fraction = 0;
     std::optional<double> min, max;
-    bool started = true;
+    bool started = true, fits = true;
     [[nodiscard]] bool inside() const { return min && max && *min <= fraction && fraction <= *max; }
 };
 [[nodiscard]] std::vector<FeasibleRow> feasible_rows(const std::vector<Deployment>& rows);

@@ -131,7 +131,10 @@ TEST_CASE("Starts that worked lie inside the feasible interval, starts that fail
     CHECK(suite().feasible.size() >= 40);
     for (const FeasibleRow& r : suite().feasible) {
         INFO(r.row->id << ": " << r.fraction << " of " << r.min.value_or(-1) << " to " << r.max.value_or(-1));
-        if (r.started) CHECK(r.inside());
+        if (r.started) {
+            CHECK(r.inside());
+            CHECK(r.fits);
+        }
         else CHECK((!r.inside() || r.row->remark.size() > 0));
     }
 }

@@ -170,6 +170,16 @@ TEST_CASE("A model that does not fit is a plan with its shortfall and exit code 
     CHECK(plan["capacity"]["max_total_num_tokens"]["expected"] == 0);
 }
 
+TEST_CASE("A start that the engine cannot finish does not fit, although the pool would", "[plan]") {
+    // 2,048 rows of 10,000,004 positions of 4 B, and one more row: 2,049 x 40,000,016 = 81.96 GB, beside about 27 GiB of slack
+    const json plan = plan_of({"--model", "kimi-k2.5", "--gpu", "h200", "--tp", "8", "--context-length", "10000000"}, 1);
+    CHECK(plan["fits"] == false);
+    CHECK(plan["gpu"]["shortfall_bytes"] == 0);
+    CHECK(plan["findings"][0]["code"] == "request_table_does_not_fit");
+    // All of the free memory but 1 %: 0.94 GiB are less than the request table of 2 GiB alone.
+    CHECK(plan_of({"--model", "kimi-k2.5", "--gpu", "rtx-pro-6000-blackwell", "--tp", "8", "--mem-fraction-static", "0.99"}, 1)["fits"] == false);
+}
+
 TEST_CASE("Unknown flags and commands are answered with the nearest name", "[cli][errors]") {
     CHECK(test::run_kvplan({"plan", "--modle", "x"}).err.find("did you mean --model?") != std::string::npos);
     CHECK(test::run_kvplan({"plna"}).err.find("did you mean plan?") != std::string::npos);

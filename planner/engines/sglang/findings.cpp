@@ -28,9 +28,9 @@ public:
 
     std::vector<Finding> all() {
         fits();
+        request_table_size();  // before the fraction: a table that is too large is the cause, not the fraction
         fraction();
         replication();
-        request_table_size();
         state();
         window();
         drafts();
@@ -230,15 +230,10 @@ private:
     std::vector<Finding> found_;
 };
 
-int rank(FindingSeverity severity) { return severity == FindingSeverity::error ? 0 : severity == FindingSeverity::warning ? 1 : 2; }
-
 }  // namespace
 
 void add_findings(const Scenario& scenario, Plan& plan) {
-    std::vector<Finding> found = Finder(scenario, plan).all();
-    plan.findings.insert(plan.findings.end(), found.begin(), found.end());
-    std::stable_sort(plan.findings.begin(), plan.findings.end(),
-                     [](const Finding& a, const Finding& b) { return rank(a.severity) < rank(b.severity); });
+    for (Finding& finding : Finder(scenario, plan).all()) plan.findings.push_back(std::move(finding));
 }
 
 }  // namespace kvplan::sglang

@@ -21,13 +21,6 @@ Bytes sum(const std::vector<Need>& list, Bytes Estimate<Bytes>::* end, bool (*ta
         if (take(need)) total += need.bytes.*end;
     return total;
 }
-/// The least that these flags take: what the engine chooses by itself in full.
-Bytes least_as_launched(const std::vector<Need>& list, bool (*take)(const Need&)) {
-    Bytes total;
-    for (const Need& need : list)
-        if (take(need)) total += need.bytes.basis == Basis::engine_rule ? need.bytes.expected : need.bytes.low;
-    return total;
-}
 bool all(const Need&) { return true; }
 bool before_graphs(const Need& need) { return need.before_graphs; }
 bool at_start(const Need& need) { return !need.after_start; }
@@ -138,13 +131,13 @@ void close_waterfall(GpuPlan& gpu, const PoolSizes& sizes, Bytes free, Bytes bud
     }
 }
 
-/// What is left in the end; the table is there in full, whatever could be chosen instead.
+/// What is left in the end.
 Estimate<Bytes> left_after(Bytes free, const Estimate<Bytes>& pre, const GpuPlan& gpu, const std::vector<Need>& list, bool (*take)(const Need&),
                            Bytes late) {
     const Bytes used = gpu.weights_bytes + gpu.kv_pool_bytes + gpu.state_pool_bytes - late;
     const auto left = [&](Bytes need) { return std::max(Bytes{0}, free - used - need); };
     Estimate<Bytes> e{left(sum(list, &Estimate<Bytes>::high, take)), left(sum(list, &Estimate<Bytes>::expected, take)),
-                      left(least_as_launched(list, take)), weaker(pre.basis, Basis::assumed)};
+                      left(sum(list, &Estimate<Bytes>::low, take)), weaker(pre.basis, Basis::assumed)};
     return e;
 }
 

@@ -105,10 +105,7 @@ std::vector<Need> needs(const Scenario& scenario, const std::vector<StageLoad>& 
     const auto add = [&](std::string_view name, Estimate<Bytes> bytes, bool before = false, bool serving = false) {
         if (bytes.high.count() > 0) list.push_back({name, bytes, before, serving});
     };
-    // Without --max-running-requests the table is the engine's choice, which a smaller number would shrink.
-    Estimate<Bytes> table = certain(request_table(scenario, sizes.requests), Basis::engine_rule);
-    if (!e.max_running_requests) table.low = std::min(table.low, request_table(scenario, {1, 2}));
-    add("request_table", table, true);
+    add("request_table", certain(request_table(scenario, sizes.requests), Basis::engine_rule), true);
     Bytes page;
     for (const StageLoad& load : loads)
         page = std::max(page, bytes_for(Tokens{page_size(scenario)}, BytesPerToken{load.cells.full + load.cells.draft + load.cells.window}));
