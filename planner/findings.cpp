@@ -23,12 +23,24 @@ void add_too_long(const Scenario& scenario, const Plan& plan, std::vector<Findin
     findings.push_back(std::move(finding));
 }
 
+// A drafter is asked for, but neither named nor part of the checkpoint: what it takes is not known.
+void add_unknown_draft(const Scenario& scenario, std::vector<Finding>& findings) {
+    const std::string& algorithm = scenario.engine.speculative.algorithm;
+    std::string lower = algorithm;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const bool without_model = lower.empty() || lower == "ngram" || lower == "suffix";
+    const bool from_checkpoint = scenario.model->draft && lower != "eagle3" && lower != "standalone" && lower != "draft_model";
+    if (without_model || scenario.draft_model || from_checkpoint) return;
+    findings.push_back({"draft_model_unknown", FindingSeverity::warning, {{"algorithm", "text", 0.0, algorithm}}, {"draft_model", "speculative_algorithm"}, {}});
+}
+
 }  // namespace
 
 std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     std::vector<Finding> findings = host_findings(scenario, plan);
     for (Finding& finding : trace::reuse_findings(scenario, plan)) findings.push_back(std::move(finding));
     add_too_long(scenario, plan, findings);
+    add_unknown_draft(scenario, findings);
     return findings;
 }
 

@@ -172,10 +172,49 @@ void check_against_each_other(const Scenario& scenario, Diagnostics& diagnostics
         contradiction(diagnostics, "--max-new-tokens", "the mean output is longer than what clients ask for at most", std::to_string(*workload.max_new_tokens), "at least --output-tokens " + shortest(*workload.output_tokens));
 }
 
+struct Counterpart {
+    std::string_view field, flag, hint;
+};
+// What the other engine calls the nearest thing.
+constexpr Counterpart kCounterparts[] = {
+    {"mem_fraction_static", "--gpu-memory-utilization", "a share of the total memory, not of what is free before load"},
+    {"gpu_memory_utilization", "--mem-fraction-static", "a share of what is free before load, not of the total memory"},
+    {"enable_dp_attention", "--data-parallel-size", "each data-parallel engine of vLLM has its own KV"},
+    {"hicache_size", "--kv-offloading-size", "in GiB and the total over the ranks, not GB per rank"},
+    {"kv_offloading_size", "--hicache-size", "in decimal GB per rank, not GiB in total"},
+    {"chunked_prefill_size", "--max-num-batched-tokens", ""},
+    {"max_num_batched_tokens", "--chunked-prefill-size", ""},
+    {"ep_size", "--enable-expert-parallel", ""},
+    {"enable_expert_parallel", "--ep-size", ""},
+    {"disable_cuda_graph", "--enforce-eager", ""},
+    {"enforce_eager", "--disable-cuda-graph", ""},
+};
+
+// A flag that the engine does not have would stop its start; here it would change nothing without a word.
+void check_engine_of_fields(const Scenario& scenario, Diagnostics& diagnostics) {
+    static const Scenario kDefaults;
+    const bool vllm = scenario.engine.kind == EngineKind::vllm;
+    for (const auto& [name, origin] : scenario.origin) {
+        const FieldSpec* field = find_field(name);
+        if (field == nullptr || field->engines == FieldEngines::any || (field->engines == FieldEngines::vllm) == vllm) continue;
+        const std::string value = text_of(field->get(scenario));
+        if (value == text_of(field->get(kDefaults))) continue;
+        Diagnostic diagnostic;
+        diagnostic.code = "engine.flag";
+        diagnostic.pointer = std::string(field->flags.front());
+        diagnostic.message = vllm ? "a flag of SGLang, and the engine is vLLM" : "a flag of vLLM, and the engine is SGLang";
+        diagnostic.found = value;
+        const auto* counterpart = std::find_if(std::begin(kCounterparts), std::end(kCounterparts), [&](const Counterpart& c) { return c.field == name; });
+        if (counterpart != std::end(kCounterparts)) diagnostic.expected = std::string(counterpart->flag), diagnostic.hint = std::string(counterpart->hint);
+        diagnostics.add(std::move(diagnostic));
+    }
+}
+
 }  // namespace
 
 bool check_scenario(const Scenario& scenario, Diagnostics& diagnostics) {
     check_against_each_other(scenario, diagnostics);
+    check_engine_of_fields(scenario, diagnostics);
     engine_of(scenario.engine).check(scenario, diagnostics);
     return !diagnostics.has_errors();
 }

@@ -157,10 +157,12 @@ private:
     }
 
     [[nodiscard]] Try at_fraction() const {
-        return varying({"mem_fraction_static", "gpu_memory_utilization"}, [](Scenario& s, std::int64_t thousandths) {
-            const double f = static_cast<double>(thousandths) / 1000.0;
-            s.engine.mem_fraction_static = FreeMemoryFraction{f};    // each engine reads its own
-            s.engine.gpu_memory_utilization = TotalMemoryFraction{f};
+        if (scenario_.engine.kind == EngineKind::vllm)
+            return varying({"gpu_memory_utilization"}, [](Scenario& s, std::int64_t thousandths) {
+                s.engine.gpu_memory_utilization = TotalMemoryFraction{static_cast<double>(thousandths) / 1000.0};
+            });
+        return varying({"mem_fraction_static"}, [](Scenario& s, std::int64_t thousandths) {
+            s.engine.mem_fraction_static = FreeMemoryFraction{static_cast<double>(thousandths) / 1000.0};
         });
     }
     /// The engine's own interval leaves room for weights below and for what the slack must hold above; targets raise its low end.

@@ -36,11 +36,11 @@ void check_version(const Version& version, const std::string& engine, const std:
                 "planned with the rules of " + iso(version.date) + ", between its neighbours");
             return;
         case VersionMatch::after_table:
-            fault(out, Severity::warning, "engine.version", "--engine", "this release is newer than all that was read", asked,
-                "up to " + version.nearest.front() + ", or a date", "planned with the newest rules (" + iso(version.date) + ")");
+            fault(out, Severity::warning, "engine.version", "--engine", "newer than all that was read", asked,
+                "up to " + version.nearest.front() + ", or nothing for the newest", "planned with the newest rules");
             return;
         case VersionMatch::before_table:
-            fault(out, Severity::warning, "engine.version", "--engine", "this release is older than all that was read", asked,
+            fault(out, Severity::warning, "engine.version", "--engine", "older than all that was read", asked,
                 version.nearest.front() + " or newer", "planned with the oldest rules");
             return;
         case VersionMatch::unreadable:

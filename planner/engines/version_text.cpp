@@ -61,7 +61,7 @@ bool take(std::string_view& text, std::string_view prefix) {
 std::optional<RuleDate> read_date(std::string_view text) {
     constexpr std::array<int, 13> kDays{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     const auto year = take_number(text);
-    if (!year || *year < 2024 || *year > 2100 || !take(text, "-")) return std::nullopt;
+    if (!year || *year < 2000 || *year > 2100 || !take(text, "-")) return std::nullopt;
     const auto month = take_number(text);
     if (!month || *month < 1 || *month > 12) return std::nullopt;
     int day = 15;
@@ -141,6 +141,15 @@ Version find_release(const ReadRelease& read, std::span<const Release> releases,
     return dated(date, VersionMatch::release, name_of(wanted) + (read.before_it ? " candidate (" : " (") + iso(date) + ")");
 }
 
+Version find_date(RuleDate date, std::span<const Release> releases, RuleDate newest) {
+    const RuleDate oldest{releases.front().yyyymmdd};
+    const bool early = date.yyyymmdd < oldest.yyyymmdd, late = date.yyyymmdd > newest.yyyymmdd;
+    Version v = dated(date, early ? VersionMatch::before_table : late ? VersionMatch::after_table : VersionMatch::date, iso(date));
+    if (early) v.nearest = {iso(oldest)};
+    if (late) v.nearest = {iso(newest)};
+    return v;
+}
+
 }  // namespace
 
 std::string iso(RuleDate date) {
@@ -153,7 +162,7 @@ Version find_version(std::string_view text, std::span<const Release> releases, R
     if (text.empty() || text == "latest" || text == "main" || text == "newest" || text == "nightly") {
         return dated(newest, VersionMatch::newest, iso(newest));
     }
-    if (const auto date = read_date(text)) return dated(*date, VersionMatch::date, iso(*date));
+    if (const auto date = read_date(text)) return find_date(*date, releases, newest);
     if (const auto release = read_release(text)) return find_release(*release, releases, newest);
     Version v = dated(newest, VersionMatch::unreadable, iso(newest));
     std::vector<std::string> names;

@@ -25,6 +25,9 @@ std::vector<FindingTemplate> fit_templates() {
          "At {fraction} about {left} stay free after start-up; feasible is {feasible_min} to {feasible_max}, and {recommended} leaves room for full batches. "
          "The engine does not measure activations: a long prompt or a large batch may run out of memory later.",
          "Set --mem-fraction-static {recommended}, or: {ways_out}."},
+        {"draft_model_unknown", "Speculative decoding is asked for, and no drafter is known.",
+         "{algorithm} needs a drafter: none is named, and the checkpoint brings none for it. Its weights are counted as nothing and its KV is a guess.",
+         "Name it with --speculative-draft-model-path (--draft-model)."},
         {"pool_exceeds_budget", "At this version a token takes more than the engine counts, so the pool outgrows its budget.",
          "A token takes {taken_per_token} B and is counted as {counted_per_token}: the pool takes {excess} from what the fraction keeps free.",
          "Lower the fraction by that much, or take a newer version."},

@@ -56,7 +56,7 @@ ReportSection gpu_section(const Scenario& scenario, const Plan& plan, bool verbo
     for (const NamedBytes& item : gpu.slack_items)
         if (verbose || std::abs(in_gib(item.bytes)) >= 0.005) table.rows.push_back({{words(item.name), gib(item.bytes), ""}, 1, false});
     if (gpu.left_after_graphs_bytes.high.count() != 0)
-        table.rows.push_back({{"left after start-up", gib(gpu.left_after_graphs_bytes.expected), interval(gpu.left_after_graphs_bytes)}, 0, false});
+        table.rows.push_back({{"left after start-up (activations come while serving)", gib(gpu.left_after_graphs_bytes.expected), interval(gpu.left_after_graphs_bytes)}, 0, false});
     if (gpu.shortfall_bytes.count() > 0) table.rows.push_back({{"SHORTFALL", gib(gpu.shortfall_bytes), ""}, 0, true});
     section.sentences.push_back(fraction_note(scenario, gpu.mem_fraction));
     return section;

@@ -152,8 +152,15 @@ Comparison capacity_of(const Deployment& d, Mode mode, Comparison c) {
     } else {
         const bool none = tokens.expected.count() == 0;
         c.predicted = static_cast<double>(none ? p.capacity.longest_request_tokens.count() : tokens.expected.count());
-        c.low = none ? c.predicted : static_cast<double>(tokens.low.count());
-        c.high = none ? c.predicted : static_cast<double>(tokens.high.count());
+        c.low = static_cast<double>(tokens.low.count());
+        c.high = static_cast<double>(tokens.high.count());
+        if (none) {  // the longest request that the server prints then, from the ends of the memory it finds
+            const Estimate<Bytes> kv = available_kv(d);
+            const double page = static_cast<double>(p.kv_cache.page_size.count()), block = p.kv_cache.bytes_per_token.value * page;
+            c.low = std::floor(static_cast<double>(kv.low.count()) / block) * page;
+            c.high = std::floor(static_cast<double>(kv.high.count()) / block) * page;
+            c.basis = kv.basis;
+        }
     }
     c.interval = mode == Mode::blind;
     const auto kv = d.observed.find("kv_gib");

@@ -212,6 +212,31 @@ TEST_CASE("Values that cannot hold together are refused", "[plan][errors]") {
     fails({"--format", "xml"}, "text, json, csv or markdown; found xml");
 }
 
+TEST_CASE("A flag of the other engine is refused with what this one calls it", "[plan][errors]") {
+    const auto refused = [](std::vector<std::string> arguments, const std::string& says) {
+        arguments.insert(arguments.begin(), {"plan", "--model", "llama-3.1-70b", "--gpu", "h200", "--tp", "4"});
+        const test::Ran ran = test::run_kvplan(arguments);
+        CHECK(ran.exit_code == 2);
+        CHECK(ran.out.empty());
+        CHECK(ran.err.find(says) != std::string::npos);
+    };
+    refused({"--gpu-memory-utilization", "0.9"}, "--mem-fraction-static");
+    refused({"--engine", "vllm", "--mem-fraction-static", "0.9"}, "--gpu-memory-utilization");
+    refused({"--engine", "vllm", "--enable-hierarchical-cache", "--hicache-size", "10"}, "--kv-offloading-size");
+    refused({"--kv-offloading-size", "100"}, "--hicache-size");
+}
+
+TEST_CASE("Drafts without a known drafter are said to be a guess", "[plan]") {
+    const auto told = [](const std::vector<std::string>& flags) {
+        const json plan = plan_of(flags);
+        return std::any_of(plan["findings"].begin(), plan["findings"].end(), [](const json& f) { return f["code"] == "draft_model_unknown"; });
+    };
+    CHECK(told({"--model", "llama-3.1-70b", "--gpu", "h200", "--tp", "4", "--speculative-algorithm", "EAGLE3"}));
+    CHECK_FALSE(told({"--model", "llama-3.1-70b", "--gpu", "h200", "--tp", "4", "--speculative-algorithm", "NGRAM"}));
+    // The checkpoint of DeepSeek-V3 brings a layer for EAGLE (multi-token prediction).
+    CHECK_FALSE(told({"--model", "deepseek-v3", "--gpu", "h200", "--tp", "8", "--speculative-algorithm", "EAGLE"}));
+}
+
 TEST_CASE("A request longer than the server takes is said", "[plan]") {
     // The context is 8,192 tokens: the longest request has 8,191.
     const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "8", "--input-tokens", "8000", "--output-tokens", "1000"});

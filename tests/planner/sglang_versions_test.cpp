@@ -55,6 +55,12 @@ TEST_CASE("Versions outside the table say so", "[sglang][versions]") {
     }
 }
 
+TEST_CASE("Days before the first release and after the newest rule say so, and select the ends", "[sglang][versions]") {
+    CHECK(find_version("2023-01-01").match == VersionMatch::before_table);
+    CHECK(find_version("2099-01-01").match == VersionMatch::after_table);
+    CHECK(find_version("2026-01-01").match == VersionMatch::date);
+}
+
 TEST_CASE("Changes are sorted, and in force from their day on", "[sglang][versions]") {
     std::set<std::string_view> ids;
     for (std::size_t i = 0; i < changes().size(); ++i) {

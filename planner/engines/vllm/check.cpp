@@ -17,9 +17,6 @@ void check_memory(const Scenario& scenario, Diagnostics& out) {
     if (e.gpu_memory_utilization && !(e.gpu_memory_utilization->value > 0 && e.gpu_memory_utilization->value <= 1))
         fault(out, Severity::error, "engine.fraction", "--gpu-memory-utilization", "not a share of the memory", std::to_string(e.gpu_memory_utilization->value),
               "more than 0 and at most 1", "0.9, not 90");
-    if (e.mem_fraction_static)
-        fault(out, Severity::error, "engine.flag", "--mem-fraction-static", "a flag of SGLang", std::to_string(e.mem_fraction_static->value),
-              "--gpu-memory-utilization", "a share of the total memory, not of what is free before load");
     if (!e.kv_cache_dtype.empty() && !kv_dtype(scenario).known) {
         constexpr std::array<std::string_view, 9> kNames{"auto", "bfloat16", "float16", "fp8_e4m3", "fp8_e5m2", "fp8_ds_mla", "nvfp4", "int8_per_token_head", "fp8_per_token_head"};
         fault(out, Severity::error, "engine.kv_dtype", "--kv-cache-dtype", "not a KV type of vLLM", e.kv_cache_dtype,
@@ -29,8 +26,6 @@ void check_memory(const Scenario& scenario, Diagnostics& out) {
         fault(out, Severity::warning, "engine.block_size", "--block-size", "not a block that the attention kernels take", text(*e.page_size), "a multiple of 16", "");
     if (e.kv_offloading_size_gib && !in_force(Change::offload_size_flag, e))
         fault(out, Severity::error, "engine.flag", "--kv-offloading-size", "this version does not have the flag", "", "2025-11-01 (v0.11.1) or newer", "");
-    if (e.enable_dp_attention)
-        fault(out, Severity::warning, "engine.flag", "--enable-dp-attention", "a flag of SGLang", "", "--data-parallel-size", "each data-parallel engine has its own KV here");
 }
 
 /// Ranks that share a KV head can share its tokens too; latents have one head, so all ranks can.

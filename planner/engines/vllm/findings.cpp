@@ -91,6 +91,10 @@ private:
             add("vllm_utilization_too_high", FindingSeverity::error,
                 {ratio("fraction", f.value), ratio("feasible_max", *f.feasible_max), ratio("recommended", f.recommended.value_or(*f.feasible_max))},
                 {"gpu_memory_utilization"}, {{"gpu_memory_utilization", shortest(f.recommended.value_or(*f.feasible_max), 3)}});
+        } else if (f.value >= *f.feasible_min && f.recommended && f.value > *f.recommended + 0.005) {
+            add("vllm_utilization_leaves_little", FindingSeverity::warning,
+                {ratio("fraction", f.value), ratio("recommended", *f.recommended), bytes("left", plan_.gpu.left_after_graphs_bytes.expected)},
+                {"gpu_memory_utilization"}, {{"gpu_memory_utilization", shortest(*f.recommended, 3)}});
         }
     }
 
@@ -111,7 +115,7 @@ private:
         const CapacityPlan& c = plan_.capacity;
         if (c.max_concurrency_full_context && !in_force(Change::derived_token_line, s_.engine)) {
             const auto held = static_cast<std::int64_t>(*c.max_concurrency_full_context * static_cast<double>(max_model_len(s_)));
-            if (held > c.max_total_num_tokens.expected.count())
+            if (held > c.max_total_num_tokens.expected.count() + c.max_total_num_tokens.expected.count() / 1000)
                 add("vllm_tokens_under_reported", FindingSeverity::note, {tokens("printed", c.max_total_num_tokens.expected.count()), tokens("held", held)}, {"engine"});
         }
     }
