@@ -166,6 +166,10 @@ void check_against_each_other(const Scenario& scenario, Diagnostics& diagnostics
         contradiction(diagnostics, "--gpu-free", "more memory is free than the GPU has", binary_size(*scenario.hardware.gpu_free), "at most " + binary_size(gpu_total(scenario)));
     if (host.ram && host.available && *host.available > *host.ram)
         contradiction(diagnostics, "--host-available", "more RAM is available than the host has", decimal_size(*host.available), "at most " + decimal_size(*host.ram));
+    const Parallelism p = parallelism(scenario);
+    if (const std::int64_t on_node = ceil_div(p.ranks * host.instances_per_node, std::max<std::int64_t>(1, p.nodes)); on_node > p.gpus_per_node)
+        contradiction(diagnostics, host.instances_per_node > 1 ? "--instances-per-node" : "--nnodes", "a node has fewer GPUs than ranks",
+                      std::to_string(on_node) + " ranks on " + std::to_string(p.gpus_per_node) + " GPUs", "more nodes, fewer ranks, or --gpus-per-node " + std::to_string(on_node));
     if (workload.input_tokens && workload.shared_prefix_tokens > *workload.input_tokens)
         contradiction(diagnostics, "--shared-prefix-tokens", "the shared prefix is longer than the prompt", shortest(workload.shared_prefix_tokens), "at most --input-tokens " + shortest(*workload.input_tokens));
     if (workload.max_new_tokens && workload.output_tokens && static_cast<double>(*workload.max_new_tokens) < *workload.output_tokens)

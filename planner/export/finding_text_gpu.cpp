@@ -16,6 +16,8 @@ std::vector<FindingTemplate> fit_templates() {
         {"pool_below_context", "The pool is smaller than one request of the full context length.",
          "The pool holds {pool} tokens, the context length is {context}: longer requests are refused.",
          "Lower --context-length, or make room: a higher fraction, fp8 KV, more GPUs."},
+        {"max_total_tokens_above_pool", "The given limit of tokens is higher than what fits.",
+         "--max-total-tokens {asked} has no effect: the memory holds {pool}; the engine warns and takes these.", "Leave it out, or raise the memory fraction."},
         {"no_feasible_fraction", "No memory fraction leaves room for both a pool and what the engine needs beside it.",
          "After {weights} of weights, what is left of {free} holds no page of KV together with the least that runs outside the fraction.", "{ways_out}."},
         {"fraction_too_high", "The memory fraction leaves too little for activations and graphs.",

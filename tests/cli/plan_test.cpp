@@ -206,6 +206,7 @@ TEST_CASE("Values that cannot hold together are refused", "[plan][errors]") {
         CHECK(ran.err.find(what) != std::string::npos);
     };
     fails({"--gpu-free", "200GiB"}, "more memory is free than the GPU has");
+    fails({"--instances-per-node", "2"}, "16 ranks on 8 GPUs");
     fails({"--host-ram", "449GB", "--host-available", "500GB"}, "more RAM is available than the host has");
     fails({"--input-tokens", "100", "--output-tokens", "10", "--shared-prefix-tokens", "5000"}, "longer than the prompt");
     fails({"--input-tokens", "100", "--output-tokens", "500", "--max-new-tokens", "100"}, "longer than what clients ask for");

@@ -89,6 +89,8 @@ private:
             add("weights_may_not_fit", FindingSeverity::warning,
                 {bytes("weights_high", plan_.weights.bytes_per_rank.high), bytes("budget", gpu.budget_bytes)}, {"mem_fraction_static", "weights_per_gpu"});
         }
+        if (const auto& cap = s_.engine.max_total_tokens; cap && *cap > t.count() + page_size(s_))
+            add("max_total_tokens_above_pool", FindingSeverity::note, {count("asked", *cap), tokens("pool", t)}, {"max_total_tokens", "mem_fraction_static"});
         if (t.count() < context_length(s_)) {
             add("pool_below_context", FindingSeverity::warning, {tokens("pool", t), count("context", context_length(s_))},
                 {"context_length", "mem_fraction_static", "kv_cache_dtype"}, {{"context_length", std::to_string(t.count())}});

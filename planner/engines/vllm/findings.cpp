@@ -49,6 +49,14 @@ private:
         return list;
     }
 
+    /// What makes the weights of one GPU smaller.
+    [[nodiscard]] std::string lighter_weights() const {
+        const Parallelism p = parallelism(s_);
+        std::string list = "tp_size=" + std::to_string(p.tp * 2);
+        if (s_.model->layers() >= 2 * p.pp) list += ", pp_size=" + std::to_string(p.pp * 2);
+        return list + ", a smaller quantization";
+    }
+
     void fits() {
         const GpuPlan& gpu = plan_.gpu;
         const Bytes free = gpu.free_before_load_bytes.expected;
@@ -71,7 +79,7 @@ private:
         const std::int64_t longest = plan_.capacity.longest_request_tokens.count();
         std::vector<FindingValue> values = {bytes("needed", needed), bytes("available", std::max(Bytes{0}, available)), tokens("context", max_model_len(s_)),
                                             tokens("longest", longest), bytes("weights", gpu.weights_bytes), bytes("requested", gpu.budget_bytes),
-                                            bytes("lacking", gpu.shortfall_bytes), text("ways_out", ways_out())};
+                                            bytes("lacking", gpu.shortfall_bytes), text("ways_out", available.count() > 0 ? ways_out() : lighter_weights())};
         if (available.count() <= 0) {
             add("vllm_no_memory_for_blocks", FindingSeverity::error, std::move(values), {"gpu_memory_utilization", "tp_size", "quantization"});
         } else if (longest > 0) {
@@ -85,7 +93,7 @@ private:
         if (s_.engine.kv_cache_memory_bytes) return;
         if (!f.feasible_min || !f.feasible_max) {
             add("vllm_no_feasible_utilization", FindingSeverity::error,
-                {bytes("weights", plan_.gpu.weights_bytes), bytes("free", plan_.gpu.free_before_load_bytes.expected), text("ways_out", ways_out())},
+                {bytes("weights", plan_.gpu.weights_bytes), bytes("free", plan_.gpu.free_before_load_bytes.expected), text("ways_out", lighter_weights())},
                 {"tp_size", "context_length", "kv_cache_dtype", "max_running_requests"});
         } else if (f.value > *f.feasible_max) {
             add("vllm_utilization_too_high", FindingSeverity::error,
