@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include "planner/engines/engine.hpp"
@@ -96,6 +97,21 @@ ConcurrencyPlan plan_range(const Scenario& scenario, const Plan& plan, double wo
     return result;
 }
 
+/// `result` with this many requests running in each worker's pool, and what they leave of it.
+ConcurrencyPlan with_running(const Scenario& scenario, const Plan& plan, ConcurrencyPlan result, Limit running, double workers) {
+    result.admission = running.requests * workers;
+    result.limited_by = running.by;
+    result.per_dp_worker = running.requests;
+    const std::optional<RequestShape> request = request_shape(scenario.workload);
+    if (!request) return result;
+    const AdmissionCase c = case_of(scenario, plan, *request);
+    if (c.pool_tokens <= 0.0) return result;
+    const double used = std::min(c.pool_tokens, running.requests * mean_footprint(*request, c.page) + request->shared_prefix);
+    result.token_usage = used / c.pool_tokens;
+    result.idle_prefix_tokens = Tokens{static_cast<std::int64_t>((c.pool_tokens - used) * workers)};
+    return result;
+}
+
 }  // namespace
 
 std::optional<RequestShape> request_shape(const Workload& w) {
@@ -129,14 +145,13 @@ ConcurrencyPlan plan_concurrency(const Scenario& scenario, const Plan& plan) {
     Limit running = smaller({engine_of(scenario.engine).admitted_requests(scenario, c), ConcurrencyLimit::kv_pool}, cap);
     if (scenario.workload.concurrency)
         running = smaller(running, {static_cast<double>(*scenario.workload.concurrency) / workers, ConcurrencyLimit::offered});
-    result.admission = running.requests * workers;
-    result.limited_by = running.by;
-    result.per_dp_worker = running.requests;
-    if (c.pool_tokens > 0.0) {
-        const double used = std::min(c.pool_tokens, running.requests * (footprint) + request->shared_prefix);
-        result.token_usage = used / c.pool_tokens;
-        result.idle_prefix_tokens = Tokens{static_cast<std::int64_t>((c.pool_tokens - used) * workers)};
-    }
+    return with_running(scenario, plan, std::move(result), running, workers);
+}
+
+ConcurrencyPlan at_offered_rate(const Scenario& scenario, const Plan& plan, double in_flight) {
+    const auto workers = static_cast<double>(plan.parallelism.replicas * plan.parallelism.dp_attention);
+    ConcurrencyPlan result = with_running(scenario, plan, plan.concurrency, {in_flight / workers, ConcurrencyLimit::offered}, workers);
+    result.offered = in_flight;
     return result;
 }
 

@@ -19,4 +19,7 @@ namespace kvplan {
 /// runs without one and is no limit.
 [[nodiscard]] ConcurrencyPlan plan_concurrency(const Scenario& scenario, const Plan& plan);
 
+/// `plan.concurrency` with `in_flight` requests running in the whole deployment because no more are offered.
+[[nodiscard]] ConcurrencyPlan at_offered_rate(const Scenario& scenario, const Plan& plan, double in_flight);
+
 }  // namespace kvplan

@@ -47,7 +47,7 @@ std::vector<FieldRule> table() {
         {"hicache.bytes_per_rank", "All host pools of one rank.", "sum over pools of slots x bytes a slot", "chunks x chunk bytes / ranks", "sglang.host_pool vllm.offload_chunks"},
         {"hicache.bytes_per_node", "Host pools of all ranks on the node.", "{hicache.bytes_per_rank} x {host.ranks_per_node}", "", "docs/method.md"},
         {"hicache.replication", "Copies of each token on the node.", "ranks that hold the same latent, or copies of a KV head", "", "sglang.cell_latent vllm.offload_single_latent"},
-        {"host.required_bytes", "Host memory the launch takes, expected.", "{hicache.bytes_per_node} + {host.process_bytes} + {host.offloaded_weights_bytes} + {host.reserve_bytes}", "", "sglang.host_check"},
+        {"host.required_bytes", "Host memory the launch takes, expected.", "{hicache.bytes_per_node} + {host.process_bytes} + {host.storage_bytes} + {host.offloaded_weights_bytes} + {host.reserve_bytes}", "", "sglang.host_check"},
         {"host.headroom_bytes", "What is left of the host's memory.", "{host.available_bytes} - {host.required_bytes}", "", "docs/method.md"},
         {"host.safe_max.hicache_size_gb", "Largest --hicache-size with the high end of every cost within every limit.", "largest n with all pools at n + {host.process_bytes} (high) + reserve <= {host.available_bytes}", "", "sglang.host_pool"},
         {"host.min_useful.hicache_size_gb", "Smallest --hicache-size that holds more than the device pool.", "smallest n with more tokens than {capacity.max_total_num_tokens}", "", "sglang.host_pool"},

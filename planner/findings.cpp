@@ -23,6 +23,25 @@ void add_too_long(const Scenario& scenario, const Plan& plan, std::vector<Findin
     findings.push_back(std::move(finding));
 }
 
+// Lengths of which one is missing give no concurrency.
+void add_incomplete_shape(const Scenario& scenario, std::vector<Finding>& findings) {
+    const Workload& w = scenario.workload;
+    if (w.input_tokens.has_value() == w.output_tokens.has_value() || w.request_tokens) return;
+    const std::string missing = w.input_tokens ? "--output-tokens" : "--input-tokens";
+    findings.push_back({"request_shape_incomplete", FindingSeverity::note, {{"missing", "text", 0.0, missing}}, {"input_tokens", "output_tokens"}, {}});
+}
+
+// More requests come than are expected to be given out.
+void add_overload(const Scenario& scenario, const Plan& plan, std::vector<Finding>& findings) {
+    const auto& rate = scenario.workload.request_rate;
+    const auto& expected = plan.throughput.expected_output_tokens_per_second;
+    if (!rate || !expected || plan.concurrency.offered || !plan.throughput.requests_per_second) return;
+    const double output = std::max(1.0, scenario.workload.output_tokens.value_or(1.0));
+    findings.push_back({"offered_rate_not_served", FindingSeverity::warning,
+                        {{"offered", "rate", *rate, {}}, {"expected", "rate", expected->expected / output, {}}, {"ceiling", "rate", plan.throughput.output->value / output, {}}},
+                        {"request_rate"}, {}});
+}
+
 // A drafter is asked for, but neither named nor part of the checkpoint: what it takes is not known.
 void add_unknown_draft(const Scenario& scenario, std::vector<Finding>& findings) {
     const std::string& algorithm = scenario.engine.speculative.algorithm;
@@ -41,6 +60,8 @@ std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     for (Finding& finding : trace::reuse_findings(scenario, plan)) findings.push_back(std::move(finding));
     add_too_long(scenario, plan, findings);
     add_unknown_draft(scenario, findings);
+    add_incomplete_shape(scenario, findings);
+    add_overload(scenario, plan, findings);
     return findings;
 }
 

@@ -36,7 +36,7 @@ std::int64_t largest_that_holds(std::int64_t guess, std::int64_t most, Predicate
 /// Everything about one host that does not change with the size of the pools.
 class Budget {
 public:
-    Budget(const HostPlan& plan) : plan_(&plan), fixed_(plan.process_bytes.high + plan.offloaded_weights_bytes + plan.device_bytes + plan.reserve_bytes) {}
+    Budget(const HostPlan& plan) : plan_(&plan), fixed_(plan.process_bytes.high + plan.storage_bytes + plan.offloaded_weights_bytes + plan.device_bytes + plan.reserve_bytes) {}
 
     /// The limit that pools of this size pass, or `none`.
     [[nodiscard]] HostLimit passed_by(const HicachePlan& pools) const {
@@ -175,7 +175,8 @@ void fill_costs(const Scenario& scenario, const Plan& plan, const HicachePlan& h
     if (plan.hicache.enabled && scenario.gpu && scenario.gpu->unified_memory)
         host.device_bytes = (plan.gpu.weights_bytes + plan.gpu.kv_pool_bytes + plan.gpu.state_pool_bytes) * ranks;
     host.pools_high_bytes_per_rank = high.bytes_per_rank;
-    const Bytes fixed = host.offloaded_weights_bytes + host.device_bytes + host.reserve_bytes;
+    if (plan.hicache.storage) host.storage_bytes = plan.hicache.storage->host_bytes_per_node;
+    const Bytes fixed = host.storage_bytes + host.offloaded_weights_bytes + host.device_bytes + host.reserve_bytes;
     host.required_bytes = plan.hicache.bytes_per_node + fixed + host.process_bytes.expected;
     host.required_high_bytes = high.bytes_per_node + fixed + host.process_bytes.high;
 }

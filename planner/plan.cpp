@@ -37,6 +37,11 @@ void add_problems(const Scenario& scenario, Plan& plan) {
     plan.findings = std::move(found);
 }
 
+// An open loop runs as many requests as come, not as many as fit.
+void clip_to_offered_rate(const Scenario& scenario, Plan& plan) {
+    if (const auto in_flight = offered_concurrency(scenario, plan)) plan.concurrency = at_offered_rate(scenario, plan, *in_flight);
+}
+
 // What a log of this deployment showed to be left replaces the assumption about what is taken.
 void apply_measured_costs(const Scenario& scenario, GpuPlan& gpu) {
     if (!scenario.calibration) return;
@@ -66,8 +71,11 @@ Plan plan(const Scenario& scenario) {
     plan.host = plan_host_memory(scenario, plan);
     plan.safe = is_safe(plan);
     plan.concurrency = plan_concurrency(scenario, plan);
+    clip_to_offered_rate(scenario, plan);
     plan.reuse = trace::plan_reuse(scenario, plan);
-    Rates rates = plan_throughput(trace::with_hits(scenario, plan), plan);
+    const Scenario hit = trace::with_hits(scenario, plan);
+    if (plan.reuse) clip_to_offered_rate(hit, plan);
+    Rates rates = plan_throughput(hit, plan);
     plan.throughput = std::move(rates.throughput);
     plan.latency = std::move(rates.latency);
     plan.latency.startup_seconds = startup_seconds(scenario, plan);

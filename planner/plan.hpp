@@ -104,6 +104,15 @@ struct HicachePool {
     Tokens slots;
 };
 
+/// The third tier behind the host cache (SGLang's storage backends, or LMCache in the host cache's place).
+struct StoragePlan {
+    std::string backend;                      // "mooncake"
+    Bytes host_bytes_per_node;                // RAM that it takes beside the host pools
+    Bytes page_bytes;                         // of one page as one rank writes it; 0: not known
+    std::int64_t parts = 1;                   // ranks that each write a part of a page
+    Bytes file_bytes_per_node;                // set aside on disk from the start; 0: nothing
+};
+
 struct HicachePlan {
     bool enabled = false;
     Tokens tokens;                            // target-KV slots of one rank
@@ -113,6 +122,7 @@ struct HicachePlan {
     Tokens distinct_tokens;                   // held by the node
     std::int64_t replication = 1;             // copies of each token on the node
     Bytes gpu_staging_bytes;                  // taken from the GPU's slack
+    std::optional<StoragePlan> storage;       // also without a host cache (LMCache)
 };
 
 enum class HostLimit { none, available, cgroup, memlock, numa, huge_pages, page_lock_ceiling, shm, unknown };
@@ -133,6 +143,7 @@ struct HostPlan {
     std::vector<HostBound> bounds;            // every limit that was looked at
     Bytes reserve_bytes;
     Estimate<Bytes> process_bytes;            // all ranks of the node
+    Bytes storage_bytes;                      // RAM of the third tier, all ranks of the node
     Bytes offloaded_weights_bytes;            // weights kept on the host, all ranks of the node
     Bytes device_bytes;                       // weights and KV of all ranks where GPU and host share one memory and a host cache is on
     Bytes pools_high_bytes_per_rank;          // host pools of a rank at the high end of the device pool (a ratio is a multiple of it)
@@ -173,6 +184,7 @@ struct ConcurrencyPlan {                      // of the whole deployment
     std::optional<double> full_length, steady_state, retraction_free, admission;
     std::optional<double> steady_state_low, steady_state_high;  // when the split of request_tokens is unknown
     ConcurrencyLimit limited_by = ConcurrencyLimit::none;
+    std::optional<double> offered;            // in flight at the offered rate, by Little's law; unset: no rate, or more than is given out
     std::optional<double> per_dp_worker;
     std::optional<double> token_usage;        // at the admission concurrency, 0..1
     std::optional<Tokens> idle_prefix_tokens; // cache left for idle prefixes then

@@ -31,6 +31,7 @@ double bytes_of(Bytes bytes) { return static_cast<double>(bytes.count()); }
 
 /// Requests at once that a plan holds: those the engine admits, or full-length ones where lengths are not known.
 double held_at_once(const Scenario& scenario, const Plan& plan) {
+    if (plan.concurrency.offered) return plan.concurrency.steady_state.value_or(0.0);  // few run because few come
     if (request_shape(scenario.workload)) return plan.concurrency.admission.value_or(0.0);
     if (plan.concurrency.full_length) return *plan.concurrency.full_length;
     return plan.concurrency.by_context.empty() ? 0.0 : static_cast<double>(plan.concurrency.by_context.back().full_length);

@@ -16,7 +16,7 @@ constexpr std::string_view kOffered = "offered";
 constexpr double kStillRises = 0.1;
 // Nine of ten measurements of models that the fit had not seen lie between these multiples (docs/accuracy-throughput.md).
 constexpr double kExpectedLow = 0.57, kExpectedHigh = 1.69;
-constexpr int kCrossingRounds = 8;
+constexpr int kCrossingRounds = 8, kLittleRounds = 50;
 
 /// Output rate of a deployment of equal replicas at a concurrency.
 struct Curve {
@@ -147,6 +147,23 @@ std::optional<HostTierEffect> host_tier_effect(const Scenario& scenario, const P
 }
 
 }  // namespace
+
+std::optional<double> offered_concurrency(const Scenario& scenario, const Plan& plan) {
+    const std::optional<RequestShape> shape = request_shape(scenario.workload);
+    const double rate = scenario.workload.request_rate.value_or(0.0), most = plan.concurrency.admission.value_or(0.0);
+    if (rate <= 0.0 || most <= 0.0 || !shape || !scenario.gpu || !plan.fits || !scenario.gpu->dense.half()) return std::nullopt;
+    const StepWork work = count_work(scenario, engine_of(scenario.engine).weight_rules(scenario), plan.kv_cache.dtype);
+    const ServedRequest request = served(scenario, *shape);
+    const StepTimer timer(work, *scenario.gpu, request, expected_costs());
+    const Curve expected{timer, static_cast<double>(plan.parallelism.replicas), request.output};
+    if (expected.requests(most) < rate) return std::nullopt;
+    double low = 0.0, high = most;  // n / W(n) rises with n
+    for (int round = 0; round < kLittleRounds; ++round) {
+        const double middle = (low + high) / 2.0;
+        (expected.requests(middle) < rate ? low : high) = middle;
+    }
+    return high;
+}
 
 Rates plan_throughput(const Scenario& scenario, const Plan& plan) {
     Rates rates;

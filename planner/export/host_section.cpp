@@ -14,6 +14,16 @@ std::string words(std::string_view name) {
     return text;
 }
 
+std::string storage_sentence(const StoragePlan& storage) {
+    std::string text = "Third tier (" + storage.backend + ")";
+    if (storage.page_bytes.count() > 0)
+        text += ": " + with_commas(storage.page_bytes.count()) + " B a page" + (storage.parts > 1 ? " from each of " + std::to_string(storage.parts) + " ranks" : ", one copy");
+    if (storage.host_bytes_per_node.count() > 0) text += "; takes " + gb(storage.host_bytes_per_node) + " GB of the node's RAM beside the pools";
+    if (storage.file_bytes_per_node.count() > 0) text += "; its files set " + gb(storage.file_bytes_per_node) + " GB of disk aside";
+    if (storage.host_bytes_per_node.count() == 0 && storage.file_bytes_per_node.count() == 0) text += storage.backend == "file" ? "; nothing bounds its files by default" : "; what it takes in all is its own to say";
+    return text + ".";
+}
+
 ReportSection host_cache(const Plan& plan) {
     const HicachePlan& cache = plan.hicache;
     ReportSection section{"Host cache, decimal GB", {}, {}};
@@ -23,6 +33,7 @@ ReportSection host_cache(const Plan& plan) {
     section.table.rows.push_back({{"x " + std::to_string(plan.host.ranks_per_node) + " ranks = the node", gb(cache.bytes_per_node), ""}, 0, true});
     section.sentences.push_back("The node holds " + with_commas(cache.distinct_tokens.count()) + " distinct tokens" +
                                 (cache.replication > 1 ? ", each " + std::to_string(cache.replication) + " times." : "."));
+    if (cache.storage) section.sentences.push_back(storage_sentence(*cache.storage));
     section.sentences.push_back("A host cache raises the prefix hit rate and saves prefill. It does not let more requests run at once: their KV must be on the GPU.");
     return section;
 }
@@ -53,6 +64,7 @@ ReportSection host_memory(const Plan& plan) {
     if (plan.hicache.enabled) row("host pools", gb(plan.hicache.bytes_per_node), "engine_rule");
     row("processes of " + std::to_string(host.ranks_per_node) + " ranks", gb(host.process_bytes.expected),
         std::string(name_of(host.process_bytes.basis)) + ", " + gb(host.process_bytes.low) + " to " + gb(host.process_bytes.high));
+    if (host.storage_bytes.count() > 0) row("third tier (" + plan.hicache.storage->backend + ")", gb(host.storage_bytes), "engine_rule");
     if (host.offloaded_weights_bytes.count() > 0) row("weights kept on the host", gb(host.offloaded_weights_bytes));
     if (host.device_bytes.count() > 0) row("weights and KV in the same memory", gb(host.device_bytes));
     row("reserve", gb(host.reserve_bytes));

@@ -117,6 +117,15 @@ Json capacity(const CapacityPlan& plan) {
             {"max_concurrency_full_context", of(plan.max_concurrency_full_context)}};
 }
 
+Json storage(const std::optional<StoragePlan>& plan) {
+    if (!plan) return nullptr;
+    return {{"backend", plan->backend},
+            {"host_bytes_per_node", of(plan->host_bytes_per_node)},
+            {"page_bytes", of(plan->page_bytes)},
+            {"parts", plan->parts},
+            {"file_bytes_per_node", of(plan->file_bytes_per_node)}};
+}
+
 Json hicache(const HicachePlan& plan) {
     Json pools = Json::array();
     for (const HicachePool& pool : plan.pools)
@@ -129,7 +138,8 @@ Json hicache(const HicachePlan& plan) {
             {"pools", pools},
             {"distinct_tokens", when(of(plan.distinct_tokens))},
             {"replication", when(plan.replication)},
-            {"gpu_staging_bytes", when(of(plan.gpu_staging_bytes))}};
+            {"gpu_staging_bytes", when(of(plan.gpu_staging_bytes))},
+            {"storage", storage(plan.storage)}};
 }
 
 Json host_bounds(const HostPlan& plan) {
@@ -155,6 +165,7 @@ Json host(const HostPlan& plan) {
             {"bounds", host_bounds(plan)},
             {"reserve_bytes", of(plan.reserve_bytes)},
             {"process_bytes", of(plan.process_bytes)},
+            {"storage_bytes", of(plan.storage_bytes)},
             {"offloaded_weights_bytes", of(plan.offloaded_weights_bytes)},
             {"device_bytes", of(plan.device_bytes)},
             {"pools_high_bytes_per_rank", of(plan.pools_high_bytes_per_rank)},
@@ -179,6 +190,7 @@ Json concurrency(const ConcurrencyPlan& plan) {
             {"steady_state_high", of(plan.steady_state_high)},
             {"retraction_free", of(plan.retraction_free)},
             {"admission", of(plan.admission)},
+            {"offered", of(plan.offered)},
             {"limited_by", name_of(plan.limited_by)},
             {"per_dp_worker", of(plan.per_dp_worker)},
             {"token_usage", of(plan.token_usage)},

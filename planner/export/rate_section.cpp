@@ -13,7 +13,8 @@ ReportSection concurrency(const Scenario& scenario, const Plan& plan) {
     };
     row("full length", c.full_length, "no retraction ever: prompt and whole output reserved");
     row("retraction-free", c.retraction_free, "pool exceeded only in the stated share of the time");
-    row("admission", c.admission, "what the engine's own rule lets in");
+    if (c.offered) row("at the offered rate", c.offered, "in flight by Little's law; the pool would hold more");
+    else row("admission", c.admission, "what the engine's own rule lets in");
     row("steady state", c.steady_state, "mean when the pool is always full");
     if (c.steady_state_low && c.steady_state_high)
         section.sentences.push_back("The split of " + shortest(scenario.workload.request_tokens.value_or(0.0), 0) + " tokens is unknown: steady state lies between " +

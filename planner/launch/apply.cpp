@@ -136,6 +136,10 @@ private:
             const auto found = launch_->environment.find(std::string(variable.name));
             if (found != launch_->environment.end()) set(variable.field, found->second, found->first);
         }
+        // Given both ways, the configuration on the command line counts.
+        const auto segment = launch_->environment.find("MOONCAKE_GLOBAL_SEGMENT_SIZE");
+        if (segment != launch_->environment.end() && segment->second.find_first_of("\"\\") == std::string::npos && scenario_->engine.hicache.storage_backend_extra_config.empty())
+            set("hicache_storage_backend_extra_config", "{\"global_segment_size\": \"" + segment->second + "\"}", segment->first);
     }
 
     void set_limits() {

@@ -238,6 +238,56 @@ TEST_CASE("Drafts without a known drafter are said to be a guess", "[plan]") {
     CHECK_FALSE(told({"--model", "deepseek-v3", "--gpu", "h200", "--tp", "8", "--speculative-algorithm", "EAGLE"}));
 }
 
+TEST_CASE("An open loop runs as many requests as come", "[plan][concurrency]") {
+    const std::vector<std::string> base{"--model", "llama-3.1-70b", "--gpu", "h100", "--tp", "4", "--input-tokens", "1000", "--output-tokens", "500"};
+    const auto at = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), base.begin(), base.end());
+        return plan_of(more);
+    };
+    const json closed = at({}), slow = at({"--request-rate", "0.5"}), fast = at({"--request-rate", "100000"});
+    CHECK(closed["concurrency"]["offered"].is_null());
+    const double in_flight = slow["concurrency"]["offered"].get<double>();
+    CHECK(slow["concurrency"]["limited_by"] == "offered");
+    CHECK(slow["concurrency"]["admission"].get<double>() == Approx(in_flight));
+    CHECK(in_flight < closed["concurrency"]["admission"].get<double>());
+    CHECK(slow["throughput"]["output_tokens_per_second"].get<double>() == Approx(250.0));  // 0.5 a second x 500
+    // Little: a request is there for its prompt and 500 tokens, so n is near rate x (TTFT + 499 x ITL), within the shared steps
+    const double itl = slow["latency"]["itl_seconds"]["expected"].get<double>(), ttft = slow["latency"]["ttft_seconds"]["expected"].get<double>();
+    CHECK(in_flight == Approx(0.5 * (ttft + 499.0 * itl)).epsilon(0.25));
+    CHECK(itl < closed["latency"]["itl_seconds"]["expected"].get<double>());
+    // More than can be served: the queue grows, and the engine's own rule is what runs.
+    CHECK(fast["concurrency"]["offered"].is_null());
+    CHECK(fast["concurrency"]["admission"] == closed["concurrency"]["admission"]);
+    const auto says = [](const json& plan, const char* code) {
+        return std::any_of(plan["findings"].begin(), plan["findings"].end(), [&](const json& f) { return f["code"] == code; });
+    };
+    CHECK(says(fast, "offered_rate_not_served"));
+    CHECK_FALSE(says(slow, "offered_rate_not_served"));
+}
+
+TEST_CASE("One length alone gives no concurrency, and says what is missing", "[plan][concurrency]") {
+    const json plan = plan_of({"--model", "llama-3.1-70b", "--gpu", "h100", "--tp", "4", "--input-tokens", "1000"});
+    CHECK(plan["concurrency"]["admission"].is_null());
+    const auto found = std::find_if(plan["findings"].begin(), plan["findings"].end(), [](const json& f) { return f["code"] == "request_shape_incomplete"; });
+    REQUIRE(found != plan["findings"].end());
+    CHECK((*found)["message"].get<std::string>().find("--output-tokens") != std::string::npos);
+}
+
+TEST_CASE("A third tier's RAM counts beside the host pools", "[plan][hicache]") {
+    const std::vector<std::string> base{"--model", "qwen3-32b", "--gpu", "h100", "--tp", "2", "--enable-hierarchical-cache", "--hicache-size", "50", "--host-ram", "512GB"};
+    const json without = plan_of(base);
+    std::vector<std::string> more = base;
+    more.insert(more.end(), {"--hicache-storage-backend", "mooncake", "--hicache-storage-backend-extra-config", R"({"global_segment_size": "100gb"})"});
+    const json with = plan_of(more);
+    // 100 x 1024^3 over both ranks, and 16 MB each
+    CHECK(with["host"]["storage_bytes"] == 107'374'182'400 + 32'000'000);
+    CHECK(with["host"]["required_bytes"].get<std::int64_t>() - without["host"]["required_bytes"].get<std::int64_t>() == 107'374'182'400 + 32'000'000);
+    CHECK(with["host"]["safe_max"]["hicache_size_gb"].get<int>() < without["host"]["safe_max"]["hicache_size_gb"].get<int>() - 50);
+    more.back() = "{global_segment_size}";
+    more.insert(more.begin(), "plan");
+    CHECK(test::run_kvplan(more).exit_code == 2);
+}
+
 TEST_CASE("A request longer than the server takes is said", "[plan]") {
     // The context is 8,192 tokens: the longest request has 8,191.
     const json plan = plan_of({"--model", model("llama", test::llama_3_70b_config()), "--gpu", "h200", "--tp", "8", "--input-tokens", "8000", "--output-tokens", "1000"});

@@ -35,6 +35,8 @@ std::vector<ChangeRule> table() {
          "Drafted states are kept for each running request; before: for each slot."},
         {C::checkpoint_kv_dtype, {20251203}, open, "sglang.checkpoint_kv_dtype", "v0.5.6", kModelConfig,
          "kv_cache_dtype auto follows the checkpoint's kv_cache_quant_algo; before: the model's type."},
+        {C::mooncake_segment_by_rank, {20251203}, open, "sglang.mooncake_segment_by_rank", "v0.5.6", "mem_cache/storage/mooncake_store/mooncake_store.py",
+         "Each rank registers global_segment_size / tp in RAM; v0.4.10 did not divide it, and between both the day is not known."},
         {C::separate_v_head_dim, {20251219}, open, "sglang.separate_v_head_dim", "", kRunner,
          "Values are sized by their own head_dim; before: by the keys'."},
         {C::swa_allowlist, {20260106}, open, "sglang.swa_allowlist", "v0.5.8", kModelConfig,

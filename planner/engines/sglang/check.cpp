@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "models/json/document.hpp"
 #include "planner/engines/checks.hpp"
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/kv_dtype.hpp"
+#include "planner/engines/sglang/storage.hpp"
 #include "planner/engines/sglang/versions.hpp"
 #include "units/diagnostic.hpp"
 
@@ -85,6 +87,19 @@ void check_hicache(const Scenario& scenario, Diagnostics& out) {
     }
 }
 
+void check_storage(const Scenario& scenario, Diagnostics& out) {
+    const std::string& config = scenario.engine.hicache.storage_backend_extra_config;
+    if (config.empty() || config.front() == '@') return;
+    Diagnostics found;
+    const auto document = json::parse(config, "--hicache-storage-backend-extra-config", found);
+    const bool object = document && document->root().is_object();
+    const json::Value size = object ? document->root()["global_segment_size"] : json::Value{};
+    if (!object)
+        fault(out, Severity::error, "engine.hicache", "--hicache-storage-backend-extra-config", "not JSON", config, "an object, or @FILE", R"({"global_segment_size": "64gb"})");
+    else if (size.exists() && !size.integer() && !(size.string() && segment_size(*size.string())))
+        fault(out, Severity::error, "engine.hicache", "--hicache-storage-backend-extra-config", "global_segment_size is no size", size.describe(), "bytes, or a size such as 64gb", "units are of 1024 here");
+}
+
 void check_speculative(const Scenario& scenario, Diagnostics& out) {
     constexpr std::array<std::string_view, 10> kNames{"EAGLE", "EAGLE3", "NEXTN", "MTP", "STANDALONE", "NGRAM", "DFLASH", "DSPARK", "FROZEN_KV_MTP", "LOOKAHEAD"};
     const std::string& asked = scenario.engine.speculative.algorithm;
@@ -104,6 +119,7 @@ void check(const Scenario& scenario, Diagnostics& diagnostics) {
     check_stages(scenario, diagnostics);
     check_memory(scenario, diagnostics);
     check_hicache(scenario, diagnostics);
+    check_storage(scenario, diagnostics);
     check_speculative(scenario, diagnostics);
 }
 

@@ -5,6 +5,7 @@
 
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/stages.hpp"
+#include "planner/engines/sglang/storage.hpp"
 #include "planner/engines/sglang/versions.hpp"
 
 namespace kvplan::sglang {
@@ -118,7 +119,11 @@ Bytes staging_bytes(const Scenario& scenario, const std::vector<StageLoad>& load
 }
 
 HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, const CapacityPlan& capacity) {
-    if (!scenario.engine.hicache.enabled) return {};
+    if (!scenario.engine.hicache.enabled) {
+        HicachePlan none;
+        none.storage = storage_tier(scenario, 0, 1, kv_cache.latent);
+        return none;
+    }
     const Parallelism p = parallelism(scenario);
     const KvCells cells = widest_stage(scenario);
     const HostCells host = host_cells(scenario, cells);
@@ -150,6 +155,7 @@ HicachePlan host_pools(const Scenario& scenario, const KvCachePlan& kv_cache, co
     const std::int64_t group = std::max<std::int64_t>(1, p.ranks_per_replica / p.dp_attention);
     plan.distinct_tokens = plan.tokens * std::max<std::int64_t>(1, p.ranks_per_node / group);
     plan.replication = kv_cache.latent ? std::min(p.attention_tp, p.ranks_per_node) : kv_cache.kv_head_replication;
+    plan.storage = storage_tier(scenario, host.main, page, kv_cache.latent);
     StageLoad load;
     load.cells = cells;
     plan.gpu_staging_bytes = staging_bytes(scenario, {load});

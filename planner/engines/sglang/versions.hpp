@@ -25,6 +25,7 @@ enum class Change {
     host_pool_extra_page,
     pp_spread_remainder,         // one extra layer on each of the last stages; before: all on the last
     mamba_intermediate_by_request,  // drafted states per running request; before: per slot
+    mooncake_segment_by_rank,    // a segment of the third tier is divided over the ranks; before: whole on each
     checkpoint_kv_dtype,         // "auto" follows the checkpoint's kv_cache_quant_algo
     separate_v_head_dim,
     draft_slot_pad,              // dense drafts enlarged the target's pool beyond the budget
