@@ -75,6 +75,10 @@ std::vector<ConcurrencyByContext> by_context(const Scenario& scenario, const Pla
         const auto length = static_cast<double>(context);
         const AdmissionCase c = case_of(scenario, plan, {.input = length * (1.0 - share), .output = length * share});
         const Limit cap = other_limits(scenario, plan, mean_footprint(c.request, c.page));
+        if (length > c.pool_tokens) {  // no such request ever runs
+            table.push_back({Tokens{context}, 0, 0.0});
+            continue;
+        }
         table.push_back({Tokens{context}, static_cast<std::int64_t>(std::floor(std::min(full_length_concurrency(c), cap.requests)) * workers),
                          std::min(steady_state_concurrency(c), cap.requests) * workers});
     }

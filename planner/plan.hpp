@@ -225,6 +225,13 @@ struct HostTierEffect {
     double output_change_per_second = 0.0;    // expected output tokens/s with the hits less without them; may be negative
 };
 
+/// How far the hardware could go if memory held any number of requests.
+struct HardwareLimit {
+    TokensPerSecond output_tokens_per_second; // upper bound
+    double concurrency = 0.0;                 // at which nine tenths of it are reached
+    std::string_view limited_by;
+};
+
 struct ThroughputPlan {                       // whole deployment; all but the expected value are upper bounds
     std::optional<TokensPerSecond> decode, prefill, output;
     std::optional<double> requests_per_second;
@@ -233,6 +240,7 @@ struct ThroughputPlan {                       // whole deployment; all but the e
     std::vector<Ceiling> ceilings;
     std::vector<ThroughputPoint> curve;
     std::vector<ThroughputChange> changes;
+    std::optional<HardwareLimit> hardware;
     std::optional<HostTierEffect> host_tier;  // with a host tier and a hit rate
 };
 

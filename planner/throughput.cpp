@@ -16,6 +16,7 @@ constexpr std::string_view kOffered = "offered";
 constexpr double kStillRises = 0.1;
 // Nine of ten measurements of models that the fit had not seen lie between these multiples (docs/accuracy-throughput.md).
 constexpr double kExpectedLow = 0.57, kExpectedHigh = 1.69;
+constexpr double kAnyNumber = 1e6, kNearlyAll = 0.9;
 constexpr int kCrossingRounds = 8, kLittleRounds = 50;
 
 /// Output rate of a deployment of equal replicas at a concurrency.
@@ -126,6 +127,16 @@ std::vector<Ceiling> ceilings_at(const Curve& bound, double concurrency) {
     return ceilings;
 }
 
+HardwareLimit hardware_limit(const Curve& bound) {
+    const double most = kAnyNumber * bound.replicas, all = bound.tokens(most);
+    double low = 1.0, high = most;  // the rate rises with the concurrency
+    for (int round = 0; round < kLittleRounds && high - low > 1.0; ++round) {
+        const double middle = std::sqrt(low * high);
+        (bound.tokens(middle) < kNearlyAll * all ? low : high) = middle;
+    }
+    return {TokensPerSecond{all}, std::ceil(high), name_of(bound.seconds(most).largest())};
+}
+
 /// All hits loaded from the host tier, against no hits at all.
 std::optional<HostTierEffect> host_tier_effect(const Scenario& scenario, const Plan& plan, const StepWork& work, ServedRequest request,
                                                const Costs& costs, double concurrency) {
@@ -184,6 +195,7 @@ Rates plan_throughput(const Scenario& scenario, const Plan& plan) {
     t.curve = trace_curve(timers, bound, expected, largest);
     t.changes = changes_along(t.curve, bound);
     t.ceilings = ceilings_at(bound, largest);
+    t.hardware = hardware_limit(bound);
     const ThroughputPoint& last = t.curve.back();
     double output = last.output_tokens_per_second.value;
     t.limited_by = limit_at(bound, largest);

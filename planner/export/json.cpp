@@ -220,6 +220,11 @@ Json throughput(const ThroughputPlan& plan) {
     Json changes = Json::array();
     for (const ThroughputChange& change : plan.changes)
         changes.push_back({{"concurrency", of(change.concurrency)}, {"from", change.from}, {"to", change.to}});
+    Json hardware;
+    if (plan.hardware)
+        hardware = {{"output_tokens_per_second", of(plan.hardware->output_tokens_per_second)},
+                    {"concurrency", of(plan.hardware->concurrency)},
+                    {"limited_by", plan.hardware->limited_by}};
     Json host_tier;
     if (plan.host_tier)
         host_tier = {{"prefill_seconds_saved", of(plan.host_tier->prefill_seconds_saved)},
@@ -234,6 +239,7 @@ Json throughput(const ThroughputPlan& plan) {
             {"ceilings", ceilings},
             {"curve", curve},
             {"changes", changes},
+            {"hardware", hardware},
             {"host_tier", host_tier}};
 }
 

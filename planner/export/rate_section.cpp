@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "planner/export/plan_report.hpp"
 #include "units/format.hpp"
 
@@ -41,7 +43,10 @@ ReportSection throughput(const Plan& plan) {
     row("decode", t.decode);
     row("prefill", t.prefill);
     row("output", t.output);
-    if (!t.limited_by.empty()) section.sentences.push_back("Limited by " + std::string(t.limited_by) + ".");
+    if (!t.limited_by.empty()) section.sentences.push_back("Limited by " + std::string(t.limited_by) + (t.limited_by == "admission" ? ": one more request at once would still raise it." : "."));
+    if (t.hardware)
+        section.sentences.push_back("If memory held any number of requests, the hardware could give out up to " + fixed(t.hardware->output_tokens_per_second.value, 0) + " output tokens/s (limited by " +
+                                    std::string(t.hardware->limited_by) + "), nine tenths of it at " + with_commas(std::llround(t.hardware->concurrency)) + " at once.");
     if (t.expected_output_tokens_per_second) {
         const auto& expected = *t.expected_output_tokens_per_second;
         section.sentences.push_back("Expected: " + fixed(expected.expected, 0) + " output tokens/s (" + fixed(expected.low, 0) + " to " + fixed(expected.high, 0) + ", an estimate).");

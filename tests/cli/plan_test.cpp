@@ -265,6 +265,19 @@ TEST_CASE("An open loop runs as many requests as come", "[plan][concurrency]") {
     CHECK_FALSE(says(slow, "offered_rate_not_served"));
 }
 
+TEST_CASE("Requests longer than the pool run not at all, and the hardware could go farther than admission", "[plan][concurrency]") {
+    const json plan = plan_of({"--model", "kimi-k2.5", "--gpu", "rtx-pro-6000-blackwell", "--tp", "8", "--max-total-tokens", "116000", "--mem-fraction-static", "0.85", "--input-tokens", "500",
+                               "--output-tokens", "3500"});
+    for (const json& row : plan["concurrency"]["by_context"])
+        if (row["context_tokens"] > 116000) CHECK(row["steady_state"] == 0);
+    CHECK(plan["concurrency"]["by_context"][0]["full_length"] == 28);  // 116,000 / 4,096 = 28.3
+    CHECK(plan["throughput"]["limited_by"] == "admission");
+    CHECK(plan["throughput"]["output_tokens_per_second"] > 800);  // 400 to 800 were measured
+    const json& hardware = plan["throughput"]["hardware"];
+    CHECK(hardware["output_tokens_per_second"] > plan["throughput"]["output_tokens_per_second"]);
+    CHECK(hardware["concurrency"] > plan["concurrency"]["admission"]);
+}
+
 TEST_CASE("One length alone gives no concurrency, and says what is missing", "[plan][concurrency]") {
     const json plan = plan_of({"--model", "llama-3.1-70b", "--gpu", "h100", "--tp", "4", "--input-tokens", "1000"});
     CHECK(plan["concurrency"]["admission"].is_null());
