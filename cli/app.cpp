@@ -74,6 +74,7 @@ constexpr Command kCommands[] = {
     {"trace", add_trace_command},
     {"simulate", add_simulate_command},
     {"sweep", add_sweep_command},
+    {"merge", add_merge_command},
 };
 
 // The command that the line names; null when it names none (then all are needed, for help and "did you mean").

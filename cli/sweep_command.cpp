@@ -1,14 +1,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <ostream>
 #include <thread>
 #include <utility>
 
 #include "cli/context.hpp"
-#include "cli/scenario_options.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
 #include "cli/sweep_output.hpp"
-#include "planner/sweep/rows.hpp"
-#include "planner/sweep/select.hpp"
+#include "cli/sweep_request.hpp"
+#include "planner/sweep/part.hpp"
+#include "units/format.hpp"
 
 namespace kvplan::cli {
 
@@ -22,79 +26,6 @@ constexpr const char* kExample =
     "Formats: text, csv, json (one object a line), markdown. A figure has its dotted name in `kvplan plan --format json`\n"
     "or the end of it when that is unambiguous. Points that cannot be planned say why in the column `invalid`.";
 
-constexpr const char* kDefaultColumns =
-    "fits,safe,capacity.max_total_num_tokens,concurrency.full_length,concurrency.steady_state,throughput.output_tokens_per_second,"
-    "host.headroom_bytes,invalid";
-
-struct SweepOptions {
-    std::vector<std::string> sets;
-    bool zip = false;
-    std::optional<std::int64_t> random;
-    std::uint64_t seed = 0;
-    std::string where, pareto, by, columns = kDefaultColumns;
-    std::optional<std::int64_t> top;
-    int threads = 0;
-};
-
-/// A sweep that is ready to run.
-struct Sweep {
-    sweep::Request request;
-    std::size_t columns = 0;
-    std::vector<sweep::Goal> pareto;
-    std::optional<sweep::Goal> by;
-};
-
-void add_fault(Diagnostics& diagnostics, std::string flag, std::string message, std::string hint) {
-    Diagnostic diagnostic;
-    diagnostic.code = "sweep.options";
-    diagnostic.pointer = std::move(flag);
-    diagnostic.message = std::move(message);
-    diagnostic.hint = std::move(hint);
-    diagnostics.add(std::move(diagnostic));
-}
-
-void add_figures(Sweep& sweep, const std::string& list, const char* flag, Diagnostics& diagnostics) {
-    for (const std::string& name : CLI::detail::split(list, ','))
-        if (auto figure = sweep::find_figure(CLI::detail::trim_copy(name), sweep.request.grid.axes, flag, diagnostics)) sweep.request.figures.push_back(std::move(*figure));
-}
-
-// "min:NAME" and "max:NAME"; without either, times should be short and everything else large.
-std::optional<sweep::Goal> goal(Sweep& sweep, std::string name, const char* flag, Diagnostics& diagnostics) {
-    CLI::detail::trim(name);
-    std::optional<bool> smaller;
-    if (name.rfind("min:", 0) == 0) smaller = true;
-    if (name.rfind("max:", 0) == 0) smaller = false;
-    auto figure = sweep::find_figure(smaller ? name.substr(4) : name, sweep.request.grid.axes, flag, diagnostics);
-    if (!figure) return std::nullopt;
-    const bool time = figure->name.find("_seconds") != std::string::npos && figure->name.find("saved") == std::string::npos;
-    sweep.request.figures.push_back(std::move(*figure));
-    return sweep::Goal{sweep.request.figures.size() - 1, smaller.value_or(time)};
-}
-
-std::optional<Sweep> prepare(const SweepOptions& options, const ScenarioOptions& scenario_options, const Context& context, Diagnostics& diagnostics) {
-    Sweep sweep;
-    sweep.request.catalogues = context.catalogues;
-    (void)apply(scenario_options, sweep.request.base, diagnostics);
-    sweep::Grid& grid = sweep.request.grid;
-    for (const std::string& set : options.sets)
-        if (auto axis = sweep::parse_axis(set, diagnostics)) grid.axes.push_back(std::move(*axis));
-    grid.zip = options.zip;
-    grid.random = options.random;
-    grid.seed = options.seed;
-    if (diagnostics.has_errors() || !check(grid, diagnostics)) return std::nullopt;
-    add_figures(sweep, options.columns, "--columns", diagnostics);
-    sweep.columns = sweep.request.figures.size();
-    if (!options.pareto.empty())
-        for (const std::string& name : CLI::detail::split(options.pareto, ','))
-            if (const auto found = goal(sweep, name, "--pareto", diagnostics)) sweep.pareto.push_back(*found);
-    if (!options.by.empty()) sweep.by = goal(sweep, options.by, "--by", diagnostics);
-    if (!options.where.empty()) sweep.request.where = sweep::Expression::parse(options.where, grid.axes, diagnostics);
-    if (options.top.has_value() != !options.by.empty()) add_fault(diagnostics, "--top", "--top and --by go together", "--top 10 --by output_tokens_per_second");
-    if (options.top && !options.pareto.empty()) add_fault(diagnostics, "--pareto", "--pareto and --top are two selections", "give one of them");
-    if (diagnostics.has_errors()) return std::nullopt;
-    return sweep;
-}
-
 sweep::Form form_of(Format format) {
     switch (format) {
         case Format::json: return sweep::Form::json_lines;
@@ -105,39 +36,117 @@ sweep::Form form_of(Format format) {
     return sweep::Form::text;
 }
 
-bool write_rows(StreamedOutput& output, const sweep::RowWriter& writer, const std::vector<sweep::Row>& rows) {
-    std::string lines;
-    for (const sweep::Row& row : rows) lines += writer.line(row);
-    return lines.empty() || output.write(lines);
-}
+/// One run of a sweep: its rows, where they go and what stops it.
+class Run {
+public:
+    Run(const Sweep& sweep, const sweep::Points& points, const SweepOptions& options, Context& context)
+        : sweep_(sweep),
+          points_(points),
+          context_(context),
+          threads_(options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()))),
+          form_(form_of(context.format)),
+          range_(sweep.shard ? range_of(*sweep.shard, points.request().grid.points()) : sweep::PointRange{0, points.request().grid.points()}),
+          fingerprint_(sweep::fingerprint(points, sweep.asked, form_)),
+          writer_(form_, points.request(), sweep.columns, sample_rows(points, form_ == sweep::Form::text ? 64 : 0)),
+          output_(context, fingerprint_ + " " + std::to_string(range_.begin) + "-" + std::to_string(range_.end), options.resume),
+          mark_(output_.resumed().value_or(SweepMark{range_.begin, 0})),
+          progress_(context, mark_.next_point - range_.begin, range_.end - range_.begin) {}
 
-template <class Selection>
-void select(const sweep::Points& points, int threads, Selection selection, StreamedOutput& output, const sweep::RowWriter& writer) {
-    (void)run(points, 0, points.request().grid.points(), threads, [&](std::vector<sweep::Row> rows, std::int64_t) {
-        for (sweep::Row& row : rows) selection.add(std::move(row));
-        return true;
-    });
-    (void)write_rows(output, writer, selection.rows());
+    void all() {
+        if (output_.good() && !output_.resumed()) output_.write(heading()) && output_.note(mark_);
+        if (output_.good() && output_.resumed()) *context_.err << "kvplan: going on with " << escape_for_terminal(output_.part()) << " after " << with_commas(mark_.next_point - range_.begin) << " of " << with_commas(range_.end - range_.begin) << " points\n";
+        auto noted = std::chrono::steady_clock::now();
+        if (output_.good()) (void)run(points_, mark_.next_point, range_.end, threads_, [&](std::vector<sweep::Row> rows, std::int64_t next) {
+            mark_ = {next, mark_.rows + static_cast<std::int64_t>(rows.size())};
+            if (!write_rows(rows)) return false;
+            const auto now = std::chrono::steady_clock::now();
+            if (now - noted > std::chrono::seconds(1)) {
+                noted = now;
+                if (!output_.note(mark_)) return false;
+            }
+            return go_on(next);
+        });
+        if (output_.good() && mark_.next_point < range_.end) return stopped();
+        if (output_.good() && sweep_.shard) output_.write(end_of_part(form_, mark_.rows));
+        finish();
+    }
+
+    template <class Selection>
+    void selected(Selection selection) {
+        if (output_.good()) output_.write(writer_.header());
+        if (output_.good()) mark_.next_point = run(points_, range_.begin, range_.end, threads_, [&](std::vector<sweep::Row> rows, std::int64_t next) {
+            for (sweep::Row& row : rows) selection.add(std::move(row));
+            return go_on(next);
+        });
+        if (mark_.next_point < range_.end && output_.good()) return stopped();
+        (void)write_rows(selection.rows());
+        finish();
+    }
+
+private:
+    [[nodiscard]] std::string heading() const {
+        const std::string table = writer_.header();
+        if (!sweep_.shard) return table;
+        return line_of(sweep::PartHeader{fingerprint_, form_, range_, points_.request().grid.points(), std::count(table.begin(), table.end(), '\n')}) + table;
+    }
+    bool write_rows(const std::vector<sweep::Row>& rows) {
+        std::string lines;
+        for (const sweep::Row& row : rows) lines += writer_.line(row);
+        return lines.empty() || output_.write(lines);
+    }
+    bool go_on(std::int64_t next) {
+        progress_.update(next - range_.begin);
+        return interrupt_.signal() == 0;
+    }
+    // Exit code as shells and schedulers know it of a program that a signal has ended.
+    void stopped() {
+        const bool kept = !output_.part().empty() && !sweep_.by && sweep_.pareto.empty() && output_.note(mark_);
+        *context_.err << "kvplan: stopped after " << with_commas(mark_.next_point - range_.begin) << " of " << with_commas(range_.end - range_.begin) << " points";
+        if (kept) *context_.err << "; the same command with --resume goes on from " << escape_for_terminal(output_.part());
+        *context_.err << "\n";
+        context_.exit_code = 128 + interrupt_.signal();
+    }
+    void finish() {
+        if (output_.finish() || output_.failure().empty()) return;
+        *context_.err << "kvplan: " << escape_for_terminal(output_.failure()) << "\n";
+        context_.exit_code = kUsage;
+    }
+
+    const Sweep& sweep_;
+    const sweep::Points& points_;
+    Context& context_;
+    const int threads_;
+    const sweep::Form form_;
+    const sweep::PointRange range_;
+    const std::string fingerprint_;
+    const sweep::RowWriter writer_;
+    Interrupt interrupt_;
+    StreamedOutput output_;
+    SweepMark mark_;
+    Progress progress_;
+};
+
+// Ranks that one command line starts need a name each.
+void name_output(Context& context, const std::optional<sweep::Shard>& shard) {
+    constexpr std::string_view kPlace = "{shard}";
+    const std::size_t at = context.output.find(kPlace);
+    if (!shard || at == std::string::npos) return;
+    const std::string last = std::to_string(shard->count - 1), index = std::to_string(shard->index);
+    context.output.replace(at, kPlace.size(), std::string(last.size() - index.size(), '0') + index);
 }
 
 void sweep_all(const SweepOptions& options, const ScenarioOptions& scenario_options, Context& context) {
     Diagnostics diagnostics;
-    auto sweep = prepare(options, scenario_options, context, diagnostics);
+    auto sweep = prepare_sweep(options, scenario_options, context, diagnostics);
     if (!sweep) return fail(context, diagnostics);
-    const std::size_t columns = sweep->columns;
     sweep::Points points(std::move(sweep->request));
     if (!points.look_up_all(diagnostics)) return fail(context, diagnostics);
     show(context, diagnostics);
-    const int threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const sweep::RowWriter writer(form_of(context.format), points.request(), columns, sample_rows(points, context.format == Format::text ? 64 : 0));
-    StreamedOutput output(context);
-    if (output.good()) output.write(writer.header());
-    if (options.top) select(points, threads, sweep::Top(static_cast<std::size_t>(*options.top), *sweep->by), output, writer);
-    else if (!sweep->pareto.empty()) select(points, threads, sweep::Pareto(sweep->pareto), output, writer);
-    else if (output.good()) (void)run(points, 0, points.request().grid.points(), threads, [&](std::vector<sweep::Row> rows, std::int64_t) { return write_rows(output, writer, rows); });
-    if (output.finish() || output.failure().empty()) return;
-    *context.err << "kvplan: " << escape_for_terminal(output.failure()) << "\n";
-    context.exit_code = kUsage;
+    name_output(context, sweep->shard);
+    Run run(*sweep, points, options, context);
+    if (options.top) run.selected(sweep::Top(static_cast<std::size_t>(*options.top), *sweep->by));
+    else if (!sweep->pareto.empty()) run.selected(sweep::Pareto(sweep->pareto));
+    else run.all();
 }
 
 }  // namespace
@@ -156,6 +165,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
     command->add_option("--top", options->top, "Keep the N best points by --by")->check(CLI::PositiveNumber.description(""))->type_name("N");
     command->add_option("--by", options->by, "Figure that --top goes by (min:NAME for the smallest)")->type_name("FIGURE");
     command->add_option("--columns", options->columns, "Figures of a row behind the swept fields")->type_name("A,B");
+    command->add_option("--shard", options->shard, "One of N parts of the points, i/N; auto or auto/N: the part of this Slurm array task, Kubernetes job index or MPI rank. {shard} in --output is its number")->type_name("i/N");
+    command->add_flag("--resume", options->resume, "Go on from FILE.part of the same sweep that was stopped");
     command->add_option("--threads", options->threads, "Default: all cores; the rows are the same for any number")->check(CLI::Range(1, 1024).description(""))->type_name("N");
     const auto scenario_options = add_scenario_options(*command, context);
     command->callback([options, scenario_options, &context] { sweep_all(*options, *scenario_options, context); });

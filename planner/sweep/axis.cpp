@@ -61,6 +61,26 @@ Diagnostic fault(const std::string& text, std::string message, std::string found
     return diagnostic;
 }
 
+// Values between commas; one that begins with a quote goes to the next such quote, so it may hold commas (a quote
+// given twice stands for itself).
+std::optional<std::vector<std::string>> listed(std::string_view text) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0;; ++i) {
+        std::string value;
+        const char quote = i < text.size() && (text[i] == '"' || text[i] == '\'') ? text[i] : '\0';
+        if (quote == '\0') {
+            while (i < text.size() && text[i] != ',') value += text[i++];
+        } else {
+            for (++i; i < text.size(); value += text[i++])
+                if (text[i] == quote && text.substr(i, 2) == std::string(2, quote)) ++i;
+                else if (text[i] == quote) break;
+            if (i >= text.size() || (++i < text.size() && text[i] != ',')) return std::nullopt;
+        }
+        values.push_back(std::move(value));
+        if (i >= text.size()) return values;
+    }
+}
+
 // Three parts that all begin with a number are a range; "mean:p95" and "lognormal:3500:2" are values.
 std::optional<std::vector<Decimal>> range_parts(const std::string& values) {
     const std::vector<std::string> parts = split(values, ':');
@@ -143,11 +163,15 @@ std::optional<Axis> parse_axis(const std::string& text, Diagnostics& diagnostics
         if (!try_value(text, *axis.field, axis.value(0), diagnostics) || !try_value(text, *axis.field, axis.value(steps->count - 1), diagnostics)) return std::nullopt;
         return axis;
     }
-    const std::vector<std::string> list = split(values, ',');
+    const auto list = listed(values);
+    if (!list) {
+        diagnostics.add(fault(text, "a quoted value has no end", values, "the closing quote, then a comma or the end", "'field=\"a,b\",c' are the values a,b and c"));
+        return std::nullopt;
+    }
     bool good = true;
-    for (const std::string& value : list) good = try_value(text, *axis.field, value, diagnostics) && good;
+    for (const std::string& value : *list) good = try_value(text, *axis.field, value, diagnostics) && good;
     if (!good) return std::nullopt;
-    axis.values = list;
+    axis.values = *list;
     return axis;
 }
 

@@ -26,7 +26,8 @@ struct Axis {
     [[nodiscard]] std::string value(std::int64_t index) const;  // as a person would type it
 };
 
-/// `field=start:stop:step` (the stop is included when it lies on the grid; the step may be negative) or `field=a,b,c`.
+/// `field=start:stop:step` (the stop is included when it lies on the grid; the step may be negative) or `field=a,b,c`; a value
+/// that holds commas stands in quotes (`parallel_layer_partition="30,31","31,30"`).
 /// Every listed value, and the ends of a range, are tried on a scenario; faults go to `diagnostics`.
 [[nodiscard]] std::optional<Axis> parse_axis(const std::string& text, Diagnostics& diagnostics);
 

@@ -45,43 +45,55 @@ bool Points::look_up_all(Diagnostics& diagnostics) {
     return true;
 }
 
-Row Points::made(std::int64_t point, std::vector<Cell>* conditions) const {
+// What is wrong with a point is told in a word instead of a diagnostic: a sweep may have millions of such points.
+Points::Outcome Points::outcome_of(const std::vector<std::int64_t>& indices) const {
     const std::vector<Axis>& axes = request_.grid.axes;
-    const std::vector<std::int64_t> indices = request_.grid.indices(point);
     const Scenario& found = looked_up_.at(key_of(indices));
-    Scenario scenario = request_.base;
-    scenario.model = found.model;
-    scenario.draft_model = found.draft_model;
-    scenario.gpu = found.gpu;
-    scenario.free_memory = found.free_memory;
-    scenario.reuse = found.reuse;
-    Row row;
-    row.point = point;
-    row.cells.resize(request_.figures.size());
-    std::string invalid;
+    PlannedPoint point{request_.base, {}};
+    point.scenario.model = found.model;
+    point.scenario.draft_model = found.draft_model;
+    point.scenario.gpu = found.gpu;
+    point.scenario.free_memory = found.free_memory;
+    point.scenario.reuse = found.reuse;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::string value = axes[i].value(indices[i]);
-        row.swept.push_back(cell_of(value));
-        const auto failure = set_field(scenario, *axes[i].field, value, "sweep");
-        if (failure && invalid.empty()) invalid = std::string(axes[i].field->name) + " cannot be " + value + ": expected " + failure->expected;
+        if (const auto failure = set_field(point.scenario, *axes[i].field, value, "sweep"))
+            return std::string(axes[i].field->name) + " cannot be " + value + ": expected " + failure->expected;
     }
     try {
         Diagnostics diagnostics;
-        if (invalid.empty() && !resolve(scenario, request_.catalogues, diagnostics)) invalid = reason_of(diagnostics);
-        if (invalid.empty()) {
-            const Plan result = plan(scenario);
-            row.cells = read_figures(request_.figures, result);
-            if (conditions != nullptr) *conditions = read_figures(request_.where->figures(), result);
-            row.valid = true;
-        }
+        if (!resolve(point.scenario, request_.catalogues, diagnostics)) return reason_of(diagnostics);
+        point.plan = plan(point.scenario);
     } catch (const OverflowError& error) {
-        invalid = error.what();
+        return std::string(error.what());
+    }
+    return point;
+}
+
+std::optional<PlannedPoint> Points::planned(std::int64_t point) const {
+    Outcome outcome = outcome_of(request_.grid.indices(point));
+    if (auto* planned = std::get_if<PlannedPoint>(&outcome)) return std::move(*planned);
+    return std::nullopt;
+}
+
+Row Points::made(std::int64_t point, std::vector<Cell>* conditions) const {
+    const std::vector<std::int64_t> indices = request_.grid.indices(point);
+    Row row;
+    row.point = point;
+    row.cells.resize(request_.figures.size());
+    for (std::size_t i = 0; i < indices.size(); ++i) row.swept.push_back(cell_of(request_.grid.axes[i].value(indices[i])));
+    const Outcome outcome = outcome_of(indices);
+    const auto* planned = std::get_if<PlannedPoint>(&outcome);
+    if (planned != nullptr) {
+        row.cells = read_figures(request_.figures, planned->plan);
+        if (conditions != nullptr) *conditions = read_figures(request_.where->figures(), planned->plan);
+        row.valid = true;
     }
     const auto fill = [&](const std::vector<Figure>& figures, std::vector<Cell>& cells) {
         cells.resize(figures.size());
         for (std::size_t i = 0; i < figures.size(); ++i) {
             if (figures[i].axis) cells[i] = row.swept[*figures[i].axis];
-            else if (figures[i].invalid && !invalid.empty()) cells[i] = {CellKind::text, 0.0, invalid};
+            else if (figures[i].invalid && planned == nullptr) cells[i] = {CellKind::text, 0.0, std::get<std::string>(outcome)};
         }
     };
     fill(request_.figures, row.cells);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <variant>
 #include <vector>
 
 #include "planner/resolve.hpp"
@@ -25,6 +26,11 @@ struct Row {
     bool valid = false;
 };
 
+struct PlannedPoint {
+    Scenario scenario;
+    Plan plan;
+};
+
 /// Makes rows of points. Models, drafters, GPUs and traces are looked up once for each combination of swept values
 /// that names them. May be used by several threads at once.
 class Points {
@@ -35,12 +41,17 @@ public:
     /// Looks up everything the sweep names; faults go to `diagnostics`.
     [[nodiscard]] bool look_up_all(Diagnostics& diagnostics);
     [[nodiscard]] Row row(std::int64_t point) const;
+    /// Nothing when the point cannot be planned.
+    [[nodiscard]] std::optional<PlannedPoint> planned(std::int64_t point) const;
     /// Whether --where keeps it. Without a condition all rows are kept, invalid ones too.
     [[nodiscard]] std::optional<Row> kept_row(std::int64_t point) const;
 
 private:
     using Key = std::vector<std::int64_t>;
     [[nodiscard]] Key key_of(const std::vector<std::int64_t>& indices) const;
+    /// A plan, or why there is none.
+    using Outcome = std::variant<PlannedPoint, std::string>;
+    [[nodiscard]] Outcome outcome_of(const std::vector<std::int64_t>& indices) const;
     [[nodiscard]] Row made(std::int64_t point, std::vector<Cell>* conditions) const;
 
     Request request_;
