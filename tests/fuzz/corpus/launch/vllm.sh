@@ -1,0 +1,1 @@
+VLLM_PP_LAYER_PARTITION=30,31 vllm serve deepseek-ai/DeepSeek-V3 -tp 8 -pp 2 --kv-transfer-config '{"kv_connector":"OffloadingConnector","kv_connector_extra_config":{"cpu_bytes_to_use":1000000000}}' --speculative-config '{"method":"mtp","num_speculative_tokens":2}'
