@@ -1,11 +1,14 @@
 // docs/engines.md and docs/method.md hold tables of the registry; `explain` answers from the same one.
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
 
+#include "models/hardware/gpu_catalogue.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/explain.hpp"
+#include "planner/export/finding_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scenarios.hpp"
 #include "units/format.hpp"
@@ -45,6 +48,40 @@ std::string fields_table() {
     return text + "\n";
 }
 
+/// A `{name}` of a sentence is where a plan puts its number.
+std::string with_marks(std::string_view sentence) {
+    std::string text;
+    for (const char c : sentence) {
+        if (c == '{') text += "‹";
+        else if (c == '}') text += "›";
+        else if (c == '|') text += "\\|";
+        else text += c;
+    }
+    return text;
+}
+
+std::string findings_table() {
+    std::vector<exporting::FindingTemplate> all = exporting::finding_templates();
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.code < b.code; });
+    std::string text = "\n| code | what it means | what a plan says | what to do |\n|---|---|---|---|\n";
+    for (const exporting::FindingTemplate& t : all)
+        text += "| `" + std::string(t.code) + "` | " + with_marks(t.meaning) + " | " + with_marks(t.message) + " | " + (t.remedy.empty() ? "nothing needs doing" : with_marks(t.remedy)) + " |\n";
+    return text + "\n";
+}
+
+std::string gigabytes_text(const std::optional<Fact<Bytes>>& fact) { return fact ? fixed(in_gib(fact->value), 1) + " GiB" : ""; }
+std::string tera(const std::optional<Fact<Flops>>& fact) { return fact ? fixed(fact->value.value / 1e12, 0) : "-"; }
+
+std::string hardware_table() {
+    Diagnostics diagnostics;
+    const GpuCatalogue catalogue = GpuCatalogue::load(std::nullopt, diagnostics);
+    std::string text = "\n| GPU | memory a driver shows | memory a process sees | bandwidth, TB/s | dense bf16 / fp8 / fp4, TFLOPS | GPUs a node |\n|---|---:|---:|---:|---:|---:|\n";
+    for (const GpuSpec& gpu : catalogue.all())
+        text += "| " + gpu.name + " | " + gigabytes_text(gpu.visible_memory) + " | " + gigabytes_text(gpu.process_memory) + " | " + fixed(gpu.memory_bandwidth.value.value / 1e12, 2) + " | " +
+                tera(gpu.dense.half()) + " / " + tera(gpu.dense.fp8) + " / " + tera(gpu.dense.fp4) + " | " + std::to_string(gpu.gpus_per_node) + " |\n";
+    return text + "\n";
+}
+
 /// Compares the part of a document between two marks, or writes it when KVPLAN_WRITE_DOCS is set.
 void check_part(const std::string& name, const std::string& mark, const std::string& made) {
     const std::string path = std::string(KVPLAN_SOURCE_DIR) + "/docs/" + name;
@@ -65,6 +102,9 @@ void check_part(const std::string& name, const std::string& mark, const std::str
 
 TEST_CASE("docs/engines.md lists the rules of the registry", "[docs][engines]") { check_part("engines.md", "rules", rules_table()); }
 TEST_CASE("docs/method.md lists the fields that can be explained", "[docs][explain]") { check_part("method.md", "fields", fields_table()); }
+
+TEST_CASE("docs/findings.md lists every code", "[docs][findings]") { check_part("findings.md", "findings", findings_table()); }
+TEST_CASE("docs/hardware.md lists the GPU catalogue", "[docs][hardware]") { check_part("hardware.md", "GPUs", hardware_table()); }
 
 TEST_CASE("Every source of a field is a rule of an engine or a document that exists", "[explain]") {
     std::set<std::string_view> ids;
