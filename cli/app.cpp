@@ -8,13 +8,24 @@
 #include <ostream>
 #include <span>
 
+#include "cli/completion.hpp"
 #include "cli/context.hpp"
+#include "planner/engines/engine.hpp"
+#include "models/hardware/gpu_catalogue.hpp"
 
 namespace kvplan::cli {
 
 namespace {
 
-constexpr const char* kVersion = "kvplan " KVPLAN_VERSION;
+/// "kvplan 0.1.0", and the newest rules and catalogues in it.
+std::string version_text() {
+    std::string text = "kvplan " KVPLAN_VERSION "\nrules: ";
+    EngineOptions options;
+    text += engine_of(options).rule_set(options);
+    options.kind = EngineKind::vllm;
+    text += ", " + engine_of(options).rule_set(options);
+    return text + "\ncatalogue of models and GPUs: " + std::string(kCatalogueDate);
+}
 
 void add_global_options(CLI::App& app, Context& context) {
     const auto set_format = [&context](const std::string& name) {
@@ -95,14 +106,39 @@ void add_commands(CLI::App& app, Context& context, const Command* named) {
         if (named == nullptr || named == &command) command.add(app, context);
 }
 
+std::vector<std::string> words_after(int argc, const char* const* argv, int first) { return {argv + std::min(first, argc), argv + argc}; }
+
+/// What the shells' scripts and the packaging ask; not for people, so not in the help.
+std::optional<int> run_hidden(int argc, const char* const* argv, CLI::App& app, Context& context) {
+    const std::string_view word = argc > 1 ? argv[1] : "";
+    if (word == "__complete") {
+        const bool dashes = argc > 2 && std::string_view(argv[2]) == "--";
+        for (const std::string& found : completions(app, words_after(argc, argv, dashes ? 3 : 2))) *context.out << found << "\n";
+        return kDone;
+    }
+    if (word == "__manual") {
+        *context.out << manual_page(app, "kvplan " KVPLAN_VERSION);
+        return kDone;
+    }
+    if (word != "completion") return std::nullopt;
+    const std::string script = completion_script(argc > 2 ? argv[2] : "");
+    if (script.empty()) {
+        *context.err << "kvplan: completion bash, zsh or fish: for example `source <(kvplan completion bash)`\n";
+        return kUsage;
+    }
+    *context.out << script;
+    return kDone;
+}
+
 int parse_and_run(int argc, const char* const* argv, Context& context) {
     CLI::App app{"Capacity planner for LLM serving: KV tokens, concurrency, throughput ceilings and safe host caches, before the launch", "kvplan"};
-    app.set_version_flag("--version", kVersion);
+    app.set_version_flag("--version", version_text);
     app.require_subcommand(1);
     app.fallthrough();
-    app.footer("Example:\n  kvplan plan --model kimi-k2.5 --gpu rtx-pro-6000-blackwell --tp 8 --mem-fraction-static 0.85 --host-ram 449GB\n\n`kvplan COMMAND --help` says more, with an example each.");
+    app.footer("Example:\n  kvplan plan --model kimi-k2.5 --gpu rtx-pro-6000-blackwell --tp 8 --mem-fraction-static 0.85 --host-ram 449GB\n\n`kvplan COMMAND --help` says more, with an example each; `kvplan completion bash|zsh|fish` prints completions for a shell.");
     add_global_options(app, context);
     add_commands(app, context, named_command(argc, argv));
+    if (const auto code = run_hidden(argc, argv, app, context)) return *code;
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& success) {

@@ -12,6 +12,9 @@
 namespace kvplan {
 
 /// What a name stands for. `gpu` lives as long as the catalogue.
+/// The day of the last change to the embedded catalogues of GPUs and models.
+inline constexpr std::string_view kCatalogueDate = "2026-12-01";
+
 struct GpuMatch {
     MatchKind kind = MatchKind::unknown;
     const GpuSpec* gpu = nullptr;     ///< null when ambiguous or unknown
