@@ -198,7 +198,8 @@ constexpr Counterpart kCounterparts[] = {
 void check_engine_of_fields(const Scenario& scenario, Diagnostics& diagnostics) {
     static const Scenario kDefaults;
     const bool vllm = scenario.engine.kind == EngineKind::vllm;
-    for (const auto& [name, origin] : scenario.origin) {
+    for (const auto& entry : scenario.origin) {
+        const std::string& name = entry.first;
         const FieldSpec* field = find_field(name);
         if (field == nullptr || field->engines == FieldEngines::any || (field->engines == FieldEngines::vllm) == vllm) continue;
         const std::string value = text_of(field->get(scenario));
