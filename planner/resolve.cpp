@@ -102,6 +102,8 @@ bool resolve_gpu(Scenario& scenario, const CatalogueOptions& options, Diagnostic
 
 }  // namespace
 
+bool names_loading_method(std::string_view quantization) { return method_named(quantization) != nullptr; }
+
 bool look_up(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics) {
     const bool models = resolve_models(scenario, options, diagnostics);
     const bool gpu = resolve_gpu(scenario, options, diagnostics);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "planner/scenario.hpp"
 #include "units/diagnostic.hpp"
@@ -18,6 +19,9 @@ struct CatalogueOptions {
 /// Looks up the scenario's model, drafter and GPU and fills in what follows from them (GPUs per node, free memory by
 /// group). Reads files, but not again for what is set already; everything later is pure. False when a thing was not found.
 [[nodiscard]] bool look_up(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics);
+
+/// Whether `--quantization` with this word names an engine's method of loading, not a checkpoint's format.
+[[nodiscard]] bool names_loading_method(std::string_view quantization);
 
 /// look_up() and check_scenario(). Faults go to `diagnostics`; false when the scenario cannot be planned.
 [[nodiscard]] bool resolve(Scenario& scenario, const CatalogueOptions& options, Diagnostics& diagnostics);

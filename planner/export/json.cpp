@@ -331,7 +331,7 @@ Json plan_json(const Scenario& scenario, const Plan& plan) {
             {"throughput", throughput(plan.throughput)},
             {"reuse", reuse(plan.reuse)},
             {"findings", findings(plan.findings)},
-            {"launch", {{"command", launch.command}, {"changed", changed}}}};
+            {"launch", {{"command", launch.command}, {"changed", changed}, {"notes", launch.notes}}}};
 }
 
 std::string dump(const Json& document) {

@@ -1,61 +1,118 @@
 #include "planner/export/launch.hpp"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/engine_flags.hpp"
+#include "planner/launch/shell.hpp"
+#include "planner/resolve.hpp"
 
 namespace kvplan::exporting {
 
+using Json = nlohmann::ordered_json;
+
 namespace {
 
-bool is_launch_flag(const FieldSpec& field, EngineKind kind) {
-    if (field.name == "engine" || field.name == "quantization" || field.name == "enable_multimodal") return false;
-    const bool other = kind == EngineKind::sglang ? field.engines == FieldEngines::vllm : field.engines == FieldEngines::sglang;
-    return field.group == FieldGroup::engine && !other;
-}
+class Writer {
+public:
+    explicit Writer(const Scenario& scenario) : s_(scenario), kind_(scenario.engine.kind) {}
 
-// vLLM spells some of the shared flags its own way; SGLang's is the first spelling of a field.
-std::string_view spelling(const FieldSpec& field, EngineKind kind) {
-    if (kind == EngineKind::vllm) {
-        struct Own {
-            std::string_view field, flag;
-        };
-        for (const Own own : {Own{"tp_size", "--tensor-parallel-size"}, Own{"dp_size", "--data-parallel-size"}, Own{"pp_size", "--pipeline-parallel-size"},
-                              Own{"context_length", "--max-model-len"}, Own{"page_size", "--block-size"}, Own{"max_running_requests", "--max-num-seqs"}})
-            if (own.field == field.name) return own.flag;
+    LaunchWords written() {
+        if (kind_ == EngineKind::sglang) words_.entry = {"python3", "-m", "sglang.launch_server"};
+        else words_.entry = {"vllm", "serve"};
+        const std::string model = s_.model && !s_.model->hf_id.empty() ? s_.model->hf_id : s_.model_name;
+        if (kind_ == EngineKind::sglang) words_.arguments = {"--model-path", model};
+        else words_.arguments = {model};
+        quantization(model);
+        drafter();
+        for (const FieldSpec& field : scenario_fields())
+            if (given(field.name)) put(field);
+        transfer();
+        return std::move(words_);
     }
-    return field.flags.front();
-}
 
-std::string shell_word(const std::string& text) {
-    const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("-_./:@,=+").find(c) != std::string_view::npos;
-    });
-    if (plain) return text;
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return quoted + "'";
-}
+private:
+    [[nodiscard]] bool given(std::string_view name) const { return s_.origin.find(std::string(name)) != s_.origin.end(); }
+    void flag(std::string_view name) { words_.arguments.emplace_back(name); }
+    void flag(std::string_view name, std::string value) {
+        flag(name);
+        words_.arguments.push_back(std::move(value));
+    }
+
+    /// A plain checkpoint becomes fp8 while it loads; other formats are those of another checkpoint.
+    void quantization(const std::string& model) {
+        const std::string& format = s_.engine.quantization;
+        if (format.empty() || format == "auto" || !s_.model) return;
+        const std::string& method = s_.model->quant_method;
+        const bool while_loading = format == "fp8" && (method.empty() || method == "fp8");
+        if (while_loading || names_loading_method(format)) return flag("--quantization", format);
+        words_.notes.push_back("The plan is of a checkpoint in " + format + ": the name " + model + " may stand for another; name the one in that format.");
+    }
+
+    void drafter() {
+        const std::string name = s_.draft_model && !s_.draft_model->hf_id.empty() ? s_.draft_model->hf_id : s_.draft_model_name;
+        if (kind_ == EngineKind::sglang) {
+            if (!name.empty()) flag("--speculative-draft-model-path", name);
+            return;
+        }
+        const SpeculativeOptions& drafts = s_.engine.speculative;
+        if (drafts.algorithm.empty() && name.empty()) return;
+        Json config = Json::object();
+        if (!drafts.algorithm.empty()) config["method"] = drafts.algorithm;
+        if (!name.empty()) config["model"] = name;
+        if (drafts.num_draft_tokens) config["num_speculative_tokens"] = *drafts.num_draft_tokens;
+        flag("--speculative-config", config.dump());
+    }
+
+    void put(const FieldSpec& field) {
+        if (field.name == "model" || field.name == "quantization" || field.name == "draft_model" || (field.name == "kv_offloading_backend" && uses_lmcache())) return;
+        if (field.name == "nodes" && s_.hardware.nodes.value_or(1) < 2) return;
+        const FieldValue value = field.get(s_);
+        if (std::holds_alternative<std::monostate>(value)) return;
+        if (const std::string_view variable = engine_variable(field.name, kind_); !variable.empty()) {
+            if (!text_of(value).empty()) words_.environment.emplace_back(std::string(variable), text_of(value));
+            return;
+        }
+        if (field.name == "enable_multimodal" && kind_ == EngineKind::vllm && !s_.engine.enable_multimodal) return flag("--language-model-only");
+        const std::string_view name = engine_flag(field, kind_);
+        if (name.empty() || field.name == "enable_multimodal") return;
+        if (const bool* on = std::get_if<bool>(&value)) {
+            if (*on) flag(name);
+            else if (field.name == "async_scheduling") flag("--no-async-scheduling");
+            return;
+        }
+        const std::string text = text_of(value);
+        if (!text.empty()) flag(name, text);
+    }
+
+    [[nodiscard]] bool uses_lmcache() const { return s_.engine.lmcache_max_local_cpu_gb && !s_.engine.kv_offloading_size_gib; }
+
+    /// LMCache that is sized by its variable is switched on by a connector.
+    void transfer() {
+        if (kind_ != EngineKind::vllm || !uses_lmcache()) return;
+        words_.environment.insert(words_.environment.begin(), {"LMCACHE_LOCAL_CPU", "True"});
+        flag("--kv-transfer-config", Json{{"kv_connector", "LMCacheConnectorV1"}, {"kv_role", "kv_both"}}.dump());
+    }
+
+    const Scenario& s_;
+    EngineKind kind_;
+    LaunchWords words_;
+};
 
 }  // namespace
 
+LaunchWords launch_words(const Scenario& scenario) { return Writer(scenario).written(); }
+
 LaunchText launch_text(const Scenario& scenario, const Plan& /*plan*/) {
-    const EngineKind kind = scenario.engine.kind;
-    const std::string model = scenario.model && !scenario.model->hf_id.empty() ? scenario.model->hf_id : scenario.model_name;
-    LaunchText launch;
-    launch.command = kind == EngineKind::sglang ? "python3 -m sglang.launch_server --model-path " : "vllm serve ";
-    launch.command += shell_word(model);
-    for (const FieldSpec& field : scenario_fields()) {
-        if (!is_launch_flag(field, kind) || scenario.origin.find(std::string(field.name)) == scenario.origin.end()) continue;
-        const FieldValue value = field.get(scenario);
-        if (std::holds_alternative<std::monostate>(value)) continue;
-        if (const bool* on = std::get_if<bool>(&value)) {
-            if (*on) launch.command += " " + std::string(spelling(field, kind));
-            continue;
-        }
-        launch.command += " " + std::string(spelling(field, kind)) + " " + shell_word(text_of(value));
-    }
-    return launch;
+    LaunchWords words = launch_words(scenario);
+    LaunchText text;
+    for (const auto& [name, value] : words.environment) text.command += name + "=" + launch::shell_quoted(value) + " ";
+    for (const std::string& word : words.entry) text.command += word + " ";
+    for (const std::string& word : words.arguments) text.command += launch::shell_quoted(word) + " ";
+    text.command.pop_back();
+    text.notes = std::move(words.notes);
+    if (scenario.hardware.nodes.value_or(1) > 1)
+        text.notes.push_back(scenario.engine.kind == EngineKind::sglang ? "Run it on every node with --node-rank 0, 1, … and --dist-init-addr FIRST_NODE:PORT." : "Run it on every node with --node-rank 0, 1, … and --master-addr FIRST_NODE.");
+    return text;
 }
 
 }  // namespace kvplan::exporting

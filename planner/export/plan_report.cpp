@@ -13,18 +13,6 @@ namespace kvplan::exporting {
 
 namespace {
 
-std::string title_of(const Scenario& scenario, const Plan& plan) {
-    const Parallelism& p = plan.parallelism;
-    std::string title = scenario.model->name;
-    if (!scenario.model->quantization.empty()) title += " (" + scenario.model->quantization + ")";
-    title += " on " + std::to_string(p.ranks) + " x " + scenario.gpu->name + ", tp " + std::to_string(p.tp);
-    if (p.pp > 1) title += ", pp " + std::to_string(p.pp);
-    if (p.dp_attention > 1) title += ", attention dp " + std::to_string(p.dp_attention);
-    if (p.replicas > 1) title += ", " + std::to_string(p.replicas) + " replicas";
-    if (p.ep > 1) title += ", ep " + std::to_string(p.ep);
-    return title + ", rules of " + plan.rule_set;
-}
-
 std::string verdict_sentence(const Plan& plan) {
     if (!plan.fits) return "DOES NOT FIT";
     if (plan.safe && !*plan.safe) return "FITS THE GPUS, BUT IS NOT SAFE FOR THE HOST";
@@ -88,10 +76,23 @@ ReportSection launch_section(const Scenario& scenario, const Plan& plan) {
         what += change.to.empty() ? " taken away" : " -> " + change.to;
         section.sentences.push_back(what + ": " + change.why);
     }
+    for (const std::string& note : launch.notes) section.sentences.push_back(note);
     return section;
 }
 
 }  // namespace
+
+std::string plan_title(const Scenario& scenario, const Plan& plan) {
+    const Parallelism& p = plan.parallelism;
+    std::string title = scenario.model->name;
+    if (!scenario.model->quantization.empty()) title += " (" + scenario.model->quantization + ")";
+    title += " on " + std::to_string(p.ranks) + " x " + scenario.gpu->name + ", tp " + std::to_string(p.tp);
+    if (p.pp > 1) title += ", pp " + std::to_string(p.pp);
+    if (p.dp_attention > 1) title += ", attention dp " + std::to_string(p.dp_attention);
+    if (p.replicas > 1) title += ", " + std::to_string(p.replicas) + " replicas";
+    if (p.ep > 1) title += ", ep " + std::to_string(p.ep);
+    return title + ", rules of " + plan.rule_set;
+}
 
 std::string verdict(const Plan& plan) {
     std::string text = verdict_sentence(plan);
@@ -105,7 +106,7 @@ std::string verdict(const Plan& plan) {
 
 Report plan_report(const Scenario& scenario, const Plan& plan, bool verbose) {
     Report report;
-    report.title = title_of(scenario, plan);
+    report.title = plan_title(scenario, plan);
     report.verdict = verdict(plan);
     report.tone = !is_sound(plan) ? Tone::bad : plan.safe ? Tone::good : Tone::unsure;
     report.sections.push_back(gpu_section(scenario, plan, verbose));

@@ -10,6 +10,9 @@ namespace kvplan::exporting {
 /// throughput, findings, assumptions, and the launch command.
 [[nodiscard]] Report plan_report(const Scenario& scenario, const Plan& plan, bool verbose = false);
 
+/// "Kimi-K2.5 (int4) on 8 x H200 SXM, tp 8, rules of sglang 2026-09-18".
+[[nodiscard]] std::string plan_title(const Scenario& scenario, const Plan& plan);
+
 /// "fits and is safe", "does not fit: 4.20 GiB a GPU are missing", …
 [[nodiscard]] std::string verdict(const Plan& plan);
 

@@ -245,12 +245,26 @@ private:
         find(words);
     }
 
-    /// `$(NAME)` stands for the container's own variables.
+    /// `$(NAME)` stands for the container's own variables, `$$` for a dollar.
+    static std::string kubernetes_expanded(const std::string& text, const std::map<std::string, std::string>& environment) {
+        std::string result;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            const std::size_t end = text.compare(i, 2, "$(") == 0 ? text.find(')', i) : std::string::npos;
+            const auto variable = end == std::string::npos ? environment.end() : environment.find(text.substr(i + 2, end - i - 2));
+            if (text.compare(i, 2, "$$") == 0) {
+                result += text[i++];
+            } else if (variable != environment.end()) {
+                result += variable->second;
+                i = end;
+            } else {
+                result += text[i];
+            }
+        }
+        return result;
+    }
+
     static void append_arguments(const YAML::Node& node, Words& words) {
-        const auto append = [&](std::string text) {
-            for (const auto& [name, value] : words.environment) replace_all(text, "$(" + name + ")", value);
-            words.words.push_back(std::move(text));
-        };
+        const auto append = [&](const std::string& text) { words.words.push_back(kubernetes_expanded(text, words.environment)); };
         if (node && node.IsScalar()) append(node.Scalar());
         if (!node || !node.IsSequence()) return;
         for (const YAML::Node& item : node)

@@ -1,24 +1,11 @@
 #include <algorithm>
 
+#include "planner/engine_flags.hpp"
 #include "planner/launch/launch.hpp"
 #include "planner/launch/shell.hpp"
 
 namespace kvplan::launch {
 namespace {
-
-/// The flag an engine has for a field; empty when it has none.
-std::string_view spelling(const FieldSpec& field, EngineKind engine) {
-    struct Own {
-        std::string_view field, flag;
-    };
-    constexpr Own kVllm[] = {{"tp_size", "--tensor-parallel-size"}, {"dp_size", "--data-parallel-size"}, {"pp_size", "--pipeline-parallel-size"},
-                             {"context_length", "--max-model-len"}, {"page_size", "--block-size"}, {"max_running_requests", "--max-num-seqs"}};
-    if (engine == EngineKind::vllm)
-        for (const Own& own : kVllm)
-            if (own.field == field.name) return own.flag;
-    if (field.group != FieldGroup::engine || field.flags.empty() || field.name == "engine") return {};
-    return field.flags.front();
-}
 
 // LMCache is sized by a variable, not by a flag.
 constexpr std::string_view kLmcacheVariable = "LMCACHE_MAX_LOCAL_CPU_SIZE=";
@@ -91,7 +78,7 @@ std::string rewritten(const ParsedLaunch& launch, std::span<const FlagChange> ch
             continue;
         }
         if (field == nullptr || replace(launch, *field, change.value, pieces)) continue;
-        const std::string_view name = spelling(*field, launch.engine);
+        const std::string_view name = engine_flag(*field, launch.engine);
         const bool is_switch = field->kind == FieldKind::boolean;
         if (name.empty() || (is_switch && change.value == "false")) continue;
         pieces.push_back(is_switch ? std::vector<std::string>{std::string(name)} : std::vector<std::string>{std::string(name), change.value});

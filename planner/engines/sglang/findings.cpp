@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/engine_flags.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/free_before_load.hpp"
@@ -44,25 +45,27 @@ private:
         found_.push_back({code, severity, std::move(values), std::move(fields), std::move(remedy)});
     }
 
-    /// Fields that make room on the GPU, those first that cost least.
+    static std::string setting(std::string_view field, const std::string& value) { return setting_text(EngineKind::sglang, field, value); }
+
+    /// What makes room on the GPU, those first that cost least.
     [[nodiscard]] std::string ways_out() const {
         std::string list;
         const auto way = [&list](const std::string& change) { list += (list.empty() ? "" : ", ") + change; };
         const EngineOptions& e = s_.engine;
-        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way("kv_cache_dtype=fp8_e4m3");
-        if (const auto chunk = chunked_prefill_size(s_); chunk > 2048) way("chunked_prefill_size=" + std::to_string(chunk / 2));
-        if (const auto bs = cuda_graph_max_bs(s_); !e.disable_cuda_graph && bs > 8) way("cuda_graph_max_bs=" + std::to_string(bs / 4));
-        if (!e.context_length && context_length(s_) > 131072) way("context_length=131072");
-        way("tp_size=" + std::to_string(std::max<std::int64_t>(1, e.tp) * 2));
-        if (speculative(s_)) way("no drafts");
+        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way(setting("kv_cache_dtype", "fp8_e4m3"));
+        if (const auto chunk = chunked_prefill_size(s_); chunk > 2048) way(setting("chunked_prefill_size", std::to_string(chunk / 2)));
+        if (const auto bs = cuda_graph_max_bs(s_); !e.disable_cuda_graph && bs > 8) way(setting("cuda_graph_max_bs", std::to_string(bs / 4)));
+        if (!e.context_length && context_length(s_) > 131072) way(setting("context_length", "131072"));
+        way(setting("tp_size", std::to_string(std::max<std::int64_t>(1, e.tp) * 2)));
+        if (speculative(s_)) way("no --speculative-algorithm");
         return list;
     }
 
     /// What makes the weights of one GPU smaller.
     [[nodiscard]] std::string lighter_weights() const {
         const EngineOptions& e = s_.engine;
-        std::string list = "tp_size=" + std::to_string(std::max<std::int64_t>(1, e.tp) * 2);
-        if (s_.model->layers() >= 2 * e.pp) list += ", pp_size=" + std::to_string(std::max<std::int64_t>(1, e.pp) * 2);
+        std::string list = setting("tp_size", std::to_string(std::max<std::int64_t>(1, e.tp) * 2));
+        if (s_.model->layers() >= 2 * e.pp) list += ", " + setting("pp_size", std::to_string(std::max<std::int64_t>(1, e.pp) * 2));
         return list + ", a smaller quantization";
     }
 

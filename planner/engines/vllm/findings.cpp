@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "planner/engine_flags.hpp"
 #include "planner/engines/vllm/defaults.hpp"
 #include "planner/engines/vllm/kv_layout.hpp"
 #include "planner/engines/vllm/memory.hpp"
@@ -37,23 +38,25 @@ private:
         found_.push_back({code, severity, std::move(values), std::move(fields), std::move(remedy)});
     }
 
-    /// Fields that make room on the GPU, those first that cost least.
+    static std::string setting(std::string_view field, const std::string& value) { return setting_text(EngineKind::vllm, field, value); }
+
+    /// What makes room on the GPU, those first that cost least.
     [[nodiscard]] std::string ways_out() const {
         std::string list;
         const auto way = [&list](const std::string& change) { list += (list.empty() ? "" : ", ") + change; };
         const MemFraction& f = plan_.gpu.mem_fraction;
-        if (f.recommended && *f.recommended > f.value + 0.005) way("gpu_memory_utilization=" + shortest(*f.recommended, 3));
-        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way("kv_cache_dtype=fp8_e4m3");
-        if (max_num_seqs(s_) > 256) way("max_num_seqs=256");
-        way("tp_size=" + std::to_string(parallelism(s_).tp * 2));
+        if (f.recommended && *f.recommended > f.value + 0.005) way(setting("gpu_memory_utilization", shortest(*f.recommended, 3)));
+        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way(setting("kv_cache_dtype", "fp8_e4m3"));
+        if (max_num_seqs(s_) > 256) way(setting("max_running_requests", "256"));
+        way(setting("tp_size", std::to_string(parallelism(s_).tp * 2)));
         return list;
     }
 
     /// What makes the weights of one GPU smaller.
     [[nodiscard]] std::string lighter_weights() const {
         const Parallelism p = parallelism(s_);
-        std::string list = "tp_size=" + std::to_string(p.tp * 2);
-        if (s_.model->layers() >= 2 * p.pp) list += ", pp_size=" + std::to_string(p.pp * 2);
+        std::string list = setting("tp_size", std::to_string(p.tp * 2));
+        if (s_.model->layers() >= 2 * p.pp) list += ", " + setting("pp_size", std::to_string(p.pp * 2));
         return list + ", a smaller quantization";
     }
 

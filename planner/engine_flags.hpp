@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "planner/scenario_fields.hpp"
+
+namespace kvplan {
+
+/// The flag under which an engine takes a scenario's field ("tp_size": SGLang "--tp-size", vLLM "--tensor-parallel-size");
+/// empty when it takes it by no flag of its own (a variable, a member of a JSON flag, or not at all).
+[[nodiscard]] std::string_view engine_flag(const FieldSpec& field, EngineKind engine);
+
+/// A field's value as it stands on the engine's command line: "--tp-size 16", "--disable-cuda-graph"; a variable as
+/// "NAME=VALUE"; what the engine has no word for as "field=value".
+[[nodiscard]] std::string setting_text(EngineKind engine, std::string_view field, std::string_view value);
+
+/// The environment variable that sets a field; empty when none does.
+[[nodiscard]] std::string_view engine_variable(std::string_view field, EngineKind engine);
+
+}  // namespace kvplan
