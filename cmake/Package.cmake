@@ -33,7 +33,7 @@ install(FILES ${package_dir}/copyright ${package_dir}/changelog.gz DESTINATION $
 set(CPACK_PACKAGE_NAME kvplan)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_VENDOR "kvplan")
-set(CPACK_PACKAGE_CONTACT "kvplan maintainers <kvplan@localhost.localdomain>")
+set(CPACK_PACKAGE_CONTACT "kvplan maintainers <maintainers@kvplan.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "capacity planner for LLM serving")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
@@ -43,6 +43,6 @@ set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
     "Tells, before a launch of SGLang or vLLM, how many KV tokens each GPU holds,
- how many requests run at once, which throughput nothing can exceed, and how
- much host RAM a hierarchical cache may take without killing the machine.")
+how many requests run at once, which throughput nothing can exceed, and how
+much host RAM a hierarchical cache may take without killing the machine.")
 include(CPack)

@@ -27,8 +27,8 @@ Plan complete_plan() {
     capacity.max_concurrency_full_context = 0.0;
     plan.hicache.enabled = true;
     plan.host.available_bytes = plan.host.headroom_bytes = Bytes{0};
-    plan.host.safe_max.emplace();
-    plan.host.min_useful.emplace();
+    plan.host.safe_max = HostPlan::SafeMax{};
+    plan.host.min_useful = HostPlan::MinUseful{};
     ConcurrencyPlan& c = plan.concurrency;
     c.full_length = c.steady_state = c.retraction_free = c.admission = c.steady_state_low = c.steady_state_high = c.per_dp_worker = c.token_usage = 0.0;
     plan.latency.ttft_seconds = plan.latency.itl_seconds = plan.latency.startup_seconds = Estimate<double>{};
