@@ -5,6 +5,7 @@
 
 #include "cli/context.hpp"
 #include "cli/scenario_options.hpp"
+#include "planner/export/correction_report.hpp"
 #include "planner/export/json.hpp"
 #include "planner/export/plan_report.hpp"
 #include "planner/findings.hpp"
@@ -91,12 +92,6 @@ std::optional<Scenario> scenario_of(const CheckOptions& options, const launch::P
     return scenario;
 }
 
-std::string flag_text(const launch::Correction& correction) {
-    const FieldSpec* field = find_field(correction.change.field);
-    if (correction.change.field == "lmcache_max_local_cpu_size") return "LMCACHE_MAX_LOCAL_CPU_SIZE";
-    return field == nullptr || field->flags.empty() ? correction.change.field : std::string(field->flags.front());
-}
-
 nlohmann::ordered_json parsed_json(const launch::ParsedLaunch& parsed) {
     nlohmann::ordered_json flags = nlohmann::ordered_json::object(), unknown = nlohmann::ordered_json::array();
     for (const launch::LaunchFlag& flag : parsed.flags) flags[flag.name] = flag.has_value ? nlohmann::ordered_json(flag.value) : nlohmann::ordered_json(true);
@@ -126,7 +121,7 @@ nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result,
     nlohmann::ordered_json document = exporting::plan_json(scenario, result);
     nlohmann::ordered_json changed = nlohmann::ordered_json::array();
     for (const launch::Correction& c : corrected.corrections)
-        changed.push_back({{"flag", flag_text(c)}, {"from", c.from}, {"to", c.change.value}, {"why", c.why}});
+        changed.push_back({{"flag", exporting::flag_of(c, parsed.engine)}, {"from", c.from}, {"to", c.change.value}, {"why", c.why}});
     for (const launch::LaunchFlag& flag : parsed.flags) {
         const auto name = replacement(parsed, accepted, flag);
         if (name) changed.push_back({{"flag", name->empty() ? flag.name : *name}, {"from", name->empty() ? flag.value : flag.name}, {"to", *name}, {"why", "the engine's parser stops on " + flag.name}});
@@ -137,16 +132,11 @@ nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result,
 }
 
 exporting::ReportSection correction_section(const launch::ParsedLaunch& parsed, const launch::ParsedLaunch& accepted, const launch::Corrected& corrected, const std::string& command) {
-    exporting::ReportSection section{"Corrected command", {}, {}, {command}};
+    exporting::ReportSection section = exporting::correction_section(corrected, command);
+    std::vector<std::string> replaced;
     for (const launch::LaunchFlag& flag : parsed.flags)
-        if (const auto name = replacement(parsed, accepted, flag)) section.sentences.push_back(flag.name + (name->empty() ? " taken away." : " -> " + *name + "."));
-    for (const launch::Correction& c : corrected.corrections) {
-        std::string what = flag_text(c);
-        if (c.change.value == "false") what += " taken away";
-        else what += c.from.empty() || c.from == "false" ? " added" + (c.change.value == "true" ? std::string() : ": " + c.change.value) : " " + c.from + " -> " + c.change.value;
-        section.sentences.push_back(what + ". " + c.why);
-    }
-    if (!corrected.sound) section.sentences.push_back("These changes help, but do not suffice.");
+        if (const auto name = replacement(parsed, accepted, flag)) replaced.push_back(flag.name + (name->empty() ? " taken away." : " -> " + *name + "."));
+    section.sentences.insert(section.sentences.begin(), replaced.begin(), replaced.end());
     return section;
 }
 

@@ -51,10 +51,10 @@ bool write_result(Context& context, const std::string& text) {
     return false;
 }
 
-bool write_formatted(Context& context, const nlohmann::ordered_json& document, const exporting::Report& report) {
+bool write_formatted(Context& context, const nlohmann::ordered_json& document, const exporting::Report& report, std::string_view rows) {
     switch (context.format) {
         case Format::json: return write_result(context, exporting::dump(document));
-        case Format::csv: return write_result(context, exporting::csv_of(exporting::flatten(document)));
+        case Format::csv: return write_result(context, exporting::csv_of(document, rows));
         case Format::markdown: return write_result(context, exporting::render_markdown(report));
         case Format::text: break;
     }

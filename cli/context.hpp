@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "planner/export/report.hpp"
 #include "planner/resolve.hpp"
@@ -41,8 +42,9 @@ struct Context {
 /// rename); anything else (a pipe, /dev/null) is written directly. False, with a message on `err`, when that failed.
 bool write_result(Context& context, const std::string& text);
 
-/// Writes `document` or `report` in the format that was asked for.
-bool write_formatted(Context& context, const nlohmann::ordered_json& document, const exporting::Report& report);
+/// Writes `document` or `report` in the format that was asked for. `rows` names the member that CSV gives a line an entry
+/// when the document is no plain list.
+bool write_formatted(Context& context, const nlohmann::ordered_json& document, const exporting::Report& report, std::string_view rows = {});
 
 /// Diagnostics to `err` (notes only with --verbose, warnings not with --quiet).
 void show(Context& context, const Diagnostics& diagnostics);

@@ -124,7 +124,7 @@ void run_log(const LogOptions& options, Context& context) {
         (void)write_result(context, exporting::prometheus_text(*last.scenario, last.comparison->planned));
     } else {
         show(context, diagnostics);
-        if (!write_formatted(context, exporting::log_json(*log, starts), exporting::log_report(*log, starts, context.verbose))) return;
+        if (!write_formatted(context, exporting::log_json(*log, starts), exporting::log_report(*log, starts, context.verbose), "starts")) return;
     }
     for (const auto& start : starts)
         if (!start.outcome.code.empty() && start.outcome.code != "incomplete") context.exit_code = kUnfit;

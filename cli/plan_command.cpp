@@ -3,10 +3,13 @@
 
 #include "cli/context.hpp"
 #include "cli/scenario_options.hpp"
+#include "planner/export/correction_report.hpp"
 #include "planner/export/json.hpp"
+#include "planner/export/launch.hpp"
 #include "planner/export/launch_files.hpp"
 #include "planner/export/plan_report.hpp"
 #include "planner/findings.hpp"
+#include "planner/launch/correct.hpp"
 #include "planner/plan.hpp"
 
 namespace kvplan::cli {
@@ -45,6 +48,15 @@ bool emit(const std::string& form_name, const Scenario& scenario, const Plan& re
     return write_result(context, exporting::launch_file(scenario, result, form));
 }
 
+/// The plan, and what would make an unsound one sound.
+exporting::Report report_of(const Scenario& scenario, const Plan& result, bool verbose) {
+    exporting::Report report = exporting::plan_report(scenario, result, verbose);
+    if (is_sound(result)) return report;
+    const launch::Corrected corrected = launch::correct(scenario, result);
+    if (!corrected.corrections.empty()) report.sections.push_back(exporting::correction_section(corrected, exporting::launch_text(corrected.scenario, corrected.plan).command));
+    return report;
+}
+
 }  // namespace
 
 void add_plan_command(CLI::App& app, Context& context) {
@@ -59,7 +71,7 @@ void add_plan_command(CLI::App& app, Context& context) {
         const Plan result = plan(*scenario);
         if (!form->empty()) {
             if (!emit(*form, *scenario, result, context)) return;
-        } else if (!write_formatted(context, exporting::plan_json(*scenario, result), exporting::plan_report(*scenario, result, context.verbose))) {
+        } else if (!write_formatted(context, exporting::plan_json(*scenario, result), report_of(*scenario, result, context.verbose))) {
             return;
         }
         context.exit_code = is_sound(result) ? kDone : kUnfit;

@@ -1,5 +1,7 @@
 #include "planner/export/csv.hpp"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace kvplan::exporting {
@@ -46,13 +48,78 @@ std::string csv_quoted(const std::string& value) {
     return quoted + "\"";
 }
 
-std::string csv_of(const std::vector<CsvCell>& cells) {
-    std::string header, values;
-    for (const CsvCell& cell : cells) {
-        header += (header.empty() ? "" : ",") + csv_quoted(cell.name);
-        values += (&cell == cells.data() ? "" : ",") + csv_quoted(cell.value);
+namespace {
+
+bool is_list(const Json& value) {
+    return value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), [](const Json& entry) { return entry.is_object(); });
+}
+
+/// The member whose entries are the lines; none: the document is one line.
+std::string list_member(const Json& document, std::string_view rows) {
+    if (!rows.empty()) return document.contains(rows) && is_list(document[std::string(rows)]) ? std::string(rows) : std::string{};
+    std::string found;
+    if (!document.is_object()) return found;
+    for (const auto& [key, member] : document.items()) {
+        if (!member.is_structured()) continue;
+        if (!found.empty() || !is_list(member)) return {};
+        found = key;
     }
-    return header + "\n" + values + "\n";
+    return found;
+}
+
+/// Lists of single values become one cell each, so that entries of other lengths share their columns.
+Json joined(const Json& value) {
+    if (value.is_object()) {
+        Json result = Json::object();
+        for (const auto& [key, member] : value.items()) result[key] = joined(member);
+        return result;
+    }
+    if (!value.is_array()) return value;
+    const bool single = std::none_of(value.begin(), value.end(), [](const Json& element) { return element.is_structured(); });
+    if (!single) {
+        Json result = Json::array();
+        for (const Json& element : value) result.push_back(joined(element));
+        return result;
+    }
+    std::string text;
+    for (const Json& element : value) text += (text.empty() ? "" : ";") + scalar(element);
+    return text;
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_quoted(cells[i]);
+    return line + "\n";
+}
+
+}  // namespace
+
+std::string csv_of(const Json& document, std::string_view rows) {
+    const std::string list = list_member(document, rows);
+    std::vector<std::vector<CsvCell>> lines;
+    if (list.empty()) {
+        lines.push_back(flatten(document));
+    } else {
+        Json shared = Json::object();
+        for (const auto& [key, member] : document.items())
+            if (!member.is_structured()) shared[key] = member;
+        for (const Json& entry : document[list]) {
+            lines.push_back(flatten(shared));
+            for (CsvCell& cell : flatten(joined(entry))) lines.back().push_back(std::move(cell));
+        }
+    }
+    std::vector<std::string> names;
+    std::map<std::string, std::size_t> columns;
+    for (const auto& line : lines)
+        for (const CsvCell& cell : line)
+            if (columns.emplace(cell.name, names.size()).second) names.push_back(cell.name);
+    std::string text = csv_line(names);
+    for (const auto& line : lines) {
+        std::vector<std::string> cells(names.size());
+        for (const CsvCell& cell : line) cells[columns.at(cell.name)] = cell.value;
+        text += csv_line(cells);
+    }
+    return text;
 }
 
 }  // namespace kvplan::exporting

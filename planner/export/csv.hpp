@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kvplan::exporting {
@@ -14,8 +15,10 @@ struct CsvCell {
 };
 [[nodiscard]] std::vector<CsvCell> flatten(const nlohmann::ordered_json& document);
 
-/// One header line and one line of values, RFC 4180 quoting.
-[[nodiscard]] std::string csv_of(const std::vector<CsvCell>& cells);
+/// A document as lines of values under one header, RFC 4180 quoting. A document that is a list (one array of objects, and
+/// beside it single values only), or whose member `rows` is one, gives a line an entry: the document's single values first,
+/// then the entry's; a column stands where any entry has it, lists of values in one cell with ";". Any other gives one line.
+[[nodiscard]] std::string csv_of(const nlohmann::ordered_json& document, std::string_view rows = {});
 [[nodiscard]] std::string csv_quoted(const std::string& value);
 
 }  // namespace kvplan::exporting

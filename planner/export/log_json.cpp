@@ -111,8 +111,7 @@ ordered_json start_json(const logs::StartRecord& start, const logs::StartAnalysi
 ordered_json serving_json(const logs::StartRecord& start, const logs::StartAnalysis& analysis) {
     const ServingSummary s = summarize(start);
     if (s.empty) return nullptr;
-    const auto& ceiling = analysis.comparison ? analysis.comparison->planned.throughput.output : std::nullopt;
-    const auto ceiling_value = ceiling ? std::optional(ceiling->value) : std::nullopt;
+    const auto ceiling_value = analysis.ceiling ? std::optional(analysis.ceiling->decode_tokens_per_second) : std::nullopt;
     return {{"schedulers", s.schedulers},
             {"running_requests", {{"mean", number(s.running_mean)}, {"max", number(s.running_max)}}},
             {"queued_requests", {{"mean", number(s.queued_mean)}, {"max", number(s.queued_max)}}},
@@ -123,7 +122,7 @@ ordered_json serving_json(const logs::StartRecord& start, const logs::StartAnaly
             {"retracted_requests", s.retracted_requests},
             {"preemptions", s.preemptions},
             {"output_tokens_per_second", {{"mean", number(s.output_tokens_per_second_mean)}, {"max", number(s.output_tokens_per_second_max)}, {"ceiling", number(ceiling_value)},
-                                          {"share_of_ceiling", ceiling_value && s.output_tokens_per_second_mean && *ceiling_value > 0 ? ordered_json(*s.output_tokens_per_second_mean / *ceiling_value) : ordered_json()}}},
+                                          {"share_of_ceiling", ceiling_value && s.output_tokens_per_second_max && *ceiling_value > 0 ? ordered_json(*s.output_tokens_per_second_max / *ceiling_value) : ordered_json()}}},
             {"input_tokens_per_second", number(s.input_tokens_per_second_mean)},
             {"accept_length", number(s.accept_length)}};
 }

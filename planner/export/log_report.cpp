@@ -15,6 +15,7 @@ std::string value_text(std::optional<double> value, logs::RowUnit unit) {
 }
 
 std::string words(std::string_view field) {
+    if (field == "hicache.bytes_per_rank") return "host pools of a rank";
     std::string text(field.substr(field.find('.') + 1));
     for (const std::string_view tail : {std::string_view("_bytes")})
         if (text.size() > tail.size() && text.substr(text.size() - tail.size()) == tail) text.resize(text.size() - tail.size());
@@ -88,9 +89,10 @@ ReportSection serving_section(const logs::StartRecord& start, const logs::StartA
     if (s.preemptions > 0) section.sentences.push_back(fixed(s.preemptions, 0) + " preemptions: the pool is too small for what runs at once.");
     if (s.idle_usage > 0.02) section.sentences.push_back("Token usage was " + fixed(s.idle_usage, 2) + " while nothing ran: this version counts cached prefixes as used; they can be evicted and are no leak.");
     if (s.schedulers > 1) section.sentences.push_back("Requests and throughput are sums over " + std::to_string(s.schedulers) + " schedulers; usage is their mean.");
-    if (analysis.comparison && analysis.comparison->planned.throughput.output && s.output_tokens_per_second_mean) {
-        const double ceiling = analysis.comparison->planned.throughput.output->value;
-        if (ceiling > 0) section.sentences.push_back("That is " + percent(*s.output_tokens_per_second_mean / ceiling) + " of the plan's ceiling of " + fixed(ceiling, 0) + " tokens/s.");
+    if (analysis.ceiling && s.output_tokens_per_second_max) {
+        const logs::ServedCeiling& c = *analysis.ceiling;
+        section.sentences.push_back("No server of this kind decodes faster than " + with_commas(std::llround(c.decode_tokens_per_second)) + " tokens/s with " + fixed(c.running, 0) + " requests of " +
+                                    with_commas(std::llround(c.context_tokens)) + " tokens at once: the best line reached " + percent(*s.output_tokens_per_second_max / c.decode_tokens_per_second) + " of that.");
     }
     return section;
 }
@@ -102,7 +104,12 @@ ReportSection outcome_section(const logs::StartAnalysis& analysis) {
     section.sentences.push_back(text != nullptr ? diagnosis_sentence(text->meaning, analysis.outcome.values) : analysis.outcome.code);
     for (const std::string& line : analysis.outcome.evidence) section.sentences.push_back("Seen: " + line.substr(0, 240));
     if (text != nullptr) section.sentences.push_back(diagnosis_sentence(text->advice, analysis.outcome.values));
-    if (analysis.remedy) section.sentences.push_back("Planned again and found to fit: " + analysis.remedy->command);
+    return section;
+}
+
+ReportSection remedy_section(const logs::CheckedCommand& remedy) {
+    ReportSection section{"Corrected command", {}, {"It was planned again with the measured memory, and fits."}, {remedy.command}};
+    for (const auto& change : remedy.changes) section.sentences.push_back(change.field + (change.from.empty() ? " added: " : " " + change.from + " -> ") + change.to + ".");
     return section;
 }
 
@@ -130,6 +137,7 @@ Report log_report(const logs::LogRecord& log, const std::vector<logs::StartAnaly
         if (verbose && !analysis.settings_without_field.empty()) head.sentences.push_back(std::to_string(analysis.settings_without_field.size()) + " settings have no bearing on the plan.");
         report.sections.push_back(std::move(head));
         if (!analysis.outcome.code.empty()) report.sections.push_back(outcome_section(analysis));
+        if (analysis.remedy) report.sections.push_back(remedy_section(*analysis.remedy));
         report.sections.push_back(analysis.comparison ? figures_section(analysis) : observed_section(analysis));
         if (!log.starts[i].serving.empty()) report.sections.push_back(serving_section(log.starts[i], analysis));
     }

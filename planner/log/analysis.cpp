@@ -5,6 +5,7 @@
 
 #include "models/hardware/free_memory.hpp"
 #include "models/hardware/gpu_catalogue.hpp"
+#include "planner/engine_flags.hpp"
 #include "planner/export/launch.hpp"
 #include "planner/launch/correct.hpp"
 #include "planner/scenario_fields.hpp"
@@ -121,7 +122,12 @@ private:
         if (field == nullptr) return;
         const std::string from = text_of(field->get(scenario_));
         if (from == value || set_field(scenario_, *field, value, "remedy")) return;
-        command_.changes.push_back({std::string(field->flags.front()), from, value});
+        command_.changes.push_back({flag_of(*field), from, value});
+    }
+
+    [[nodiscard]] std::string flag_of(const FieldSpec& field) const {
+        const std::string_view flag = engine_flag(field, scenario_.engine.kind);
+        return std::string(flag.empty() ? field.name : flag);
     }
 
     std::optional<CheckedCommand> checked() {
@@ -131,7 +137,7 @@ private:
             if (!corrected.sound) return std::nullopt;
             for (const launch::Correction& c : corrected.corrections) {
                 const FieldSpec* field = find_field(c.change.field);
-                command_.changes.push_back({field != nullptr ? std::string(field->flags.front()) : c.change.field, c.from, c.change.value});
+                command_.changes.push_back({field != nullptr ? flag_of(*field) : c.change.field, c.from, c.change.value});
             }
             scenario_ = std::move(corrected.scenario);
             result = std::move(corrected.plan);
@@ -145,6 +151,27 @@ private:
     Scenario scenario_;
     CheckedCommand command_;
 };
+
+std::optional<ServedCeiling> served_ceiling(const StartRecord& start, const Observed& seen, Scenario scenario) {
+    double running = 0.0, busy = 0.0, tokens = 0.0;
+    for (const auto& [dp, serving] : start.serving) {
+        running += serving.running.most;
+        busy += serving.running.sum;
+        // SGLang prints the tokens that requests hold, vLLM their share of the pool.
+        if (serving.tokens.count > 0) tokens += serving.tokens.sum;
+        else tokens += serving.token_usage.sum * static_cast<double>(seen.max_total_num_tokens.value_or(0));
+    }
+    if (running < 1.0 || busy <= 0.0 || tokens <= 0.0) return std::nullopt;
+    Workload seen_load;
+    seen_load.input_tokens = std::max(1.0, tokens / busy);
+    seen_load.output_tokens = 1.0;
+    seen_load.concurrency = static_cast<std::int64_t>(std::llround(running));
+    scenario.workload = seen_load;
+    scenario.reuse = nullptr;
+    const Plan result = plan(scenario);
+    if (!result.throughput.decode || result.throughput.curve.empty()) return std::nullopt;
+    return ServedCeiling{result.throughput.curve.back().concurrency, *seen_load.input_tokens, result.throughput.decode->value};
+}
 
 }  // namespace
 
@@ -168,6 +195,7 @@ StartAnalysis analyse(const StartRecord& start, const Overrides& overrides, cons
     if (!resolve_any(scenario, catalogues, result.not_planned)) return result;
     result.scenario = scenario;
     result.comparison = compare(scenario, start, result.seen);
+    result.ceiling = served_ceiling(start, result.seen, scenario);
     if (!result.outcome.code.empty() && result.outcome.code != "incomplete") result.remedy = Remedy(result).run();
     return result;
 }

@@ -22,6 +22,13 @@ struct CheckedCommand {
     std::vector<Change> changes;
 };
 
+/// What no server of this kind exceeds with as many requests as were seen at once, of the mean length that was seen.
+struct ServedCeiling {
+    double running = 0.0;                       // of the whole deployment
+    double context_tokens = 0.0;                // mean of the requests that ran
+    double decode_tokens_per_second = 0.0;
+};
+
 /// One start, read, judged and compared with its plan.
 struct StartAnalysis {
     Observed seen;
@@ -31,6 +38,7 @@ struct StartAnalysis {
     bool gpu_is_guessed = false;                // by the memory that was free
     std::vector<std::string> settings_without_field;
     std::optional<Comparison> comparison;
+    std::optional<ServedCeiling> ceiling;       // unset: no serving lines, or nothing planned
     std::optional<CheckedCommand> remedy;       // of a failed start
 };
 

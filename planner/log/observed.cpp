@@ -43,11 +43,13 @@ RankPools pools_of(const RankRecord& rank) {
     return pools;
 }
 
-Bytes graph_bytes(const RankRecord& rank) {
-    Bytes sum;
+/// Unset when no capture has ended: a log may stop, or a server die, within the first.
+std::optional<Bytes> graph_bytes(const RankRecord& rank) {
+    std::optional<Bytes> sum;
+    const auto add = [&](double gib) { sum = sum.value_or(Bytes{0}) + from_gib(gib); };
     for (const GraphCapture& graph : rank.graphs) {
-        if (graph.usage_gib) sum += from_gib(*graph.usage_gib);
-        else if (graph.before_gib && graph.after_gib) sum += from_gib(std::max(0.0, *graph.before_gib - *graph.after_gib));
+        if (graph.usage_gib) add(*graph.usage_gib);
+        else if (graph.before_gib && graph.after_gib) add(std::max(0.0, *graph.before_gib - *graph.after_gib));
     }
     return sum;
 }
@@ -59,7 +61,7 @@ void observe_pools(const StartRecord& start, Observed& seen) {
         if (pools.kv && !seen.kv_pool) seen.kv_pool = pools.kv;
         if (pools.draft_kv && !seen.draft_kv_pool) seen.draft_kv_pool = pools.draft_kv;
         if (pools.tokens && (!tokens || *pools.tokens < *tokens)) tokens = pools.tokens;
-        if (!rank.graphs.empty() && !seen.graphs) seen.graphs = graph_bytes(rank);
+        if (!seen.graphs) seen.graphs = graph_bytes(rank);
         if ((rank.conv_gib || rank.ssm_gib) && !seen.state_pool)
             for (const Reading& part : {rank.conv_gib, rank.ssm_gib, rank.draft_conv_gib, rank.draft_ssm_gib}) add(seen.state_pool, part);
         if (!rank.host_pools.empty() && seen.host_pools.empty()) seen.host_pools = rank.host_pools;

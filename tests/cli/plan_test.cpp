@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <sstream>
+
 #include <nlohmann/json.hpp>
 
 #include "tests/support/catch.hpp"
@@ -328,4 +331,31 @@ TEST_CASE("The founding deployment by its preset, vision tower included, holds t
     CHECK(tokens["low"] <= 116'000);
     CHECK(tokens["high"] >= 116'000);
     CHECK(tokens["high"].get<double>() / tokens["low"].get<double>() <= 1.6);
+}
+
+TEST_CASE("A plan as Markdown is a page: verdict, waterfall, host, findings, assumptions and the corrected command", "[plan][markdown]") {
+    const test::Ran ran = test::run_kvplan({"plan", "--format", "markdown", "--model", "kimi-k2.5", "--gpu", "rtx-pro-6000-blackwell", "--tp", "8", "--mem-fraction-static", "0.93", "--host-ram", "449GB", "--host-available", "408GB",
+                                            "--enable-hierarchical-cache", "--hicache-size", "300"});
+    CHECK(ran.exit_code == 1);
+    std::size_t last = 0;
+    for (const char* part : {"# Kimi-K2.5", "**FITS THE GPUS, BUT IS NOT SAFE FOR THE HOST", "## Memory of one GPU", "**= slack**", "## Host memory of one node", "## Findings", "[hicache_exceeds_host_ram]", "## Assumptions",
+                             "## Launch", "--hicache-size 300\n```", "## Corrected command", "```\npython3 -m sglang.launch_server"}) {
+        const std::size_t at = ran.out.find(part, last);
+        INFO(part);
+        REQUIRE(at != std::string::npos);
+        last = at;
+    }
+    // Every line of a table has as many cells as its header.
+    std::istringstream lines(ran.out);
+    std::string line;
+    std::ptrdiff_t cells = 0;
+    while (std::getline(lines, line)) {
+        if (line.empty() || line[0] != '|') {
+            cells = 0;
+            continue;
+        }
+        const auto bars = std::count(line.begin(), line.end(), '|');
+        if (cells != 0) CHECK(bars == cells);
+        cells = bars;
+    }
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "planner/export/csv.hpp"
@@ -40,8 +41,36 @@ TEST_CASE("Long sentences are wrapped to the width", "[export]") {
     }
 }
 
+TEST_CASE("A table that is too wide breaks its cells of words, never figures", "[export]") {
+    Report report{"T", "", Tone::good, {{"S", {{"name", "value", "source"}, {}}, {}}}};
+    report.sections[0].table.rows = {{{"a rather long name of something", "1,234,567", "read from a page of the vendor's manual"}, 0, false}, {{"b", "2", "c"}, 1, false}};
+    const std::string text = render_text(report, {50, false});
+    std::size_t start = 0;
+    while (start < text.size()) {
+        const std::size_t end = text.find('\n', start);
+        CHECK(end - start <= 50);
+        start = end + 1;
+    }
+    CHECK(text.find("1,234,567") != std::string::npos);
+    CHECK(text.find("something") != std::string::npos);
+    // Wide enough, every row is one line: title, blank, section, header and two rows.
+    const std::string wide = render_text(report, {100, false});
+    CHECK(std::count(wide.begin(), wide.end(), '\n') == 6);
+}
+
 TEST_CASE("An estimate is three cells in CSV and odd texts are quoted", "[export][csv]") {
     const nlohmann::ordered_json document = {{"fits", true}, {"gpu", {{"weights", {{"low", 1}, {"expected", 2}, {"high", 3}, {"basis", "exact"}}}, {"note", "a,\"b\""}}}, {"none", nullptr}};
-    CHECK(csv_of(flatten(document)) == "fits,gpu.weights,gpu.weights.low,gpu.weights.high,gpu.weights.basis,gpu.note,none\n"
-                                       "true,2,1,3,exact,\"a,\"\"b\"\"\",\n");
+    CHECK(csv_of(document) == "fits,gpu.weights,gpu.weights.low,gpu.weights.high,gpu.weights.basis,gpu.note,none\n"
+                               "true,2,1,3,exact,\"a,\"\"b\"\"\",\n");
+}
+
+TEST_CASE("A list in CSV has a line an entry, with the columns of all entries", "[export][csv]") {
+    const nlohmann::ordered_json list = {{"name", "x"}, {"rows", {{{"a", 1}, {"tags", {"p", "q"}}}, {{"a", 2}, {"b", {{"low", 1}, {"expected", 2}, {"high", 3}, {"basis", "exact"}}}}}}};
+    CHECK(csv_of(list) == "name,a,tags,b,b.low,b.high,b.basis\nx,1,p;q,,,,\nx,2,,2,1,3,exact\n");
+    // Beside another member with structure the list is one only where it is named.
+    nlohmann::ordered_json more = list;
+    more["other"] = {{"c", 3}};
+    CHECK(csv_of(more, "rows") == csv_of(list));
+    CHECK(csv_of(more).find("rows.1.a") != std::string::npos);
+    CHECK(csv_of({{"rows", nlohmann::ordered_json::array()}}) == "\n\n");
 }
