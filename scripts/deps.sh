@@ -7,6 +7,7 @@ packages=(
   g++ cmake ninja-build pkg-config
   nlohmann-json3-dev rapidjson-dev libcli11-dev libeigen3-dev libyaml-cpp-dev
   zlib1g-dev liblzma-dev libzstd-dev
+  libstb-dev fonts-dejavu-core
   catch2 libbenchmark-dev
 )
 
