@@ -126,7 +126,7 @@ nlohmann::ordered_json document_of(const Scenario& scenario, const Plan& result,
         const auto name = replacement(parsed, accepted, flag);
         if (name) changed.push_back({{"flag", name->empty() ? flag.name : *name}, {"from", name->empty() ? flag.value : flag.name}, {"to", *name}, {"why", "the engine's parser stops on " + flag.name}});
     }
-    document["launch"] = {{"command", command}, {"changed", changed}};
+    document["launch"] = {{"command", command}, {"changed", changed}, {"notes", nlohmann::ordered_json::array()}};
     document["parsed"] = parsed_json(parsed);
     return document;
 }

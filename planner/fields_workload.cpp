@@ -50,6 +50,16 @@ ParseFailure lengths_failure() {
     return {"a length in tokens: 3500, 3500:8000 (mean:p95), exp:3500 or lognormal:3500:2.0 (mean and c^2)", "a p95 is not below its mean"};
 }
 
+/// As it was typed: a resolved scenario can be read back.
+FieldValue length_value(const std::optional<double>& mean, const std::optional<double>& p95, const std::optional<double>& cv2) {
+    if (!mean) return std::monostate{};
+    const auto text = [](double x) { return text_of(FieldValue{x}); };
+    if (p95) return text(*mean) + ":" + text(*p95);
+    if (cv2 && *cv2 == 1.0) return "exp:" + text(*mean);
+    if (cv2) return "lognormal:" + text(*mean) + ":" + text(*cv2);
+    return *mean;
+}
+
 FieldSpec input_tokens() {
     FieldSpec spec = real({"input_tokens", {"--input-tokens"}, kWorkload, "Prompt tokens of a request: mean, mean:p95, exp:M or lognormal:M:C2", FieldEngines::any, "N[:P95]"}, kPositive, KVPLAN_FIELD(workload.input_tokens));
     spec.set = [](Scenario& scenario, std::string_view text) -> std::optional<ParseFailure> {
@@ -60,6 +70,7 @@ FieldSpec input_tokens() {
         scenario.workload.input_p95 = lengths->p95;
         return std::nullopt;
     };
+    spec.get = [](const Scenario& s) { return length_value(s.workload.input_tokens, s.workload.input_p95, s.workload.input_cv2); };
     return spec;
 }
 
@@ -73,6 +84,7 @@ FieldSpec output_tokens() {
         scenario.workload.output_p95 = lengths->p95;
         return std::nullopt;
     };
+    spec.get = [](const Scenario& s) { return length_value(s.workload.output_tokens, s.workload.output_p95, s.workload.output_cv2); };
     return spec;
 }
 

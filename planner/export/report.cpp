@@ -164,7 +164,8 @@ std::string markdown_table(const ReportTable& table) {
         return text + "\n";
     };
     std::string text = line(table.header, 0, false) + "|";
-    for (std::size_t i = 0; i < columns; ++i) text += i == 0 ? " :-- |" : " --: |";
+    const std::vector<bool> figures = figure_columns(table);
+    for (std::size_t i = 0; i < columns; ++i) text += i > 0 && figures[i] ? " --: |" : " :-- |";
     text += "\n";
     for (const ReportRow& row : table.rows) text += line(row.cells, row.level, row.strong);
     return text + "\n";
