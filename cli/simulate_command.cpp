@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "charts/of_results.hpp"
+#include "charts/picture.hpp"
 #include "cli/context.hpp"
 #include "cli/output_file.hpp"
 #include "cli/scenario_options.hpp"
@@ -234,7 +236,9 @@ void run_simulate(const Options& options, const ScenarioOptions& flags, Context&
     if (!options.timeline.empty() || context.format == Format::text) study.options.timeline_points = 1000;
     study.result = simulate::simulate(*source, study.options);
     if (!options.timeline.empty()) {
-        const std::string failure = write_file(options.timeline, exporting::timeline_csv(study));
+        const charts::LineChart chart = charts::timeline_chart(study.result, study.options.pool_tokens, study.options.times.has_value());
+        const auto chart_bytes = charts::picture(charts::draw(chart, {900, 500}, charts::theme_of(charts::Look::light)), options.timeline);
+        const std::string failure = write_file(options.timeline, chart_bytes ? *chart_bytes : exporting::timeline_csv(study));
         if (!failure.empty()) {
             *context.err << "kvplan: " << escape_for_terminal(failure) << "\n";
             context.exit_code = kUsage;
@@ -257,7 +261,7 @@ void add_simulate_command(CLI::App& app, Context& context) {
     command->add_option("--seed", options->seed, "Of the distributions")->type_name("N");
     command->add_option("--host-tokens", options->host_tokens, "Tokens of the host's prefix cache")->type_name("N");
     command->add_option("--step-times", options->step_times, "Microseconds A:B:C:D[:E]: a decode step of n requests takes A + B n + C (context tokens), a prefill D (+ E context) a token")->type_name("TIMES");
-    command->add_option("--timeline", options->timeline, "Running, queued and token usage over time, as CSV")->type_name("FILE");
+    command->add_option("--timeline", options->timeline, "Running, queued and token usage over time: a chart for .svg and .png, else CSV")->type_name("FILE");
     command->add_option("--warmup", options->warmup, "Share of the requests that is not measured")->type_name("SHARE");
     command->add_flag("--saturated", options->saturated, "The queue is never empty, even where a trace has times");
     command->add_flag("--no-prefixes", options->no_prefixes, "Leave a trace's block ids aside");

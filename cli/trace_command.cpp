@@ -4,7 +4,9 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "charts/of_results.hpp"
 #include "cli/context.hpp"
+#include "cli/plot.hpp"
 #include "cli/scenario_options.hpp"
 #include "planner/export/trace_export.hpp"
 #include "planner/trace/analysis.hpp"
@@ -24,7 +26,7 @@ constexpr const char* kExample =
 
 struct TraceOptions {
     std::vector<std::string> files;
-    std::string capacities, policy, device_tokens, storage_tokens, warmup = "0", block_tokens, sample;
+    std::string capacities, policy, device_tokens, storage_tokens, warmup = "0", block_tokens, sample, plot;
     bool strict = false, file_order = false;
 };
 
@@ -84,6 +86,7 @@ std::function<void(std::uint64_t, std::uint64_t)> progress(const Context& contex
 }
 
 void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_options, Context& context) {
+    if (!options.plot.empty() && !is_picture_name(context, options.plot)) return;
     Diagnostics diagnostics;
     trace::AnalysisOptions analysis = analysis_options(options, diagnostics);
     trace::ReadOptions reading;
@@ -119,6 +122,7 @@ void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_opti
         trace::use_as_workload(result.workload, *scenario);
         result.recommendation = trace::recommend(*read, *result.curve, result.workload, *scenario, analysis.policy, analysis.warmup_share);
     }
+    if (!options.plot.empty() && result.curve && !write_picture(context, charts::draw(charts::hit_rate_chart(result), {900, 500}, charts::theme_of(charts::Look::light)), options.plot)) return;
     if (context.format == Format::csv) (void)write_result(context, exporting::trace_csv(result));
     else (void)write_formatted(context, exporting::trace_json(result), exporting::trace_report(result));
 }
@@ -137,6 +141,7 @@ void add_trace_command(CLI::App& app, Context& context) {
     command->add_option("--storage-tokens", options->storage_tokens, "A third tier of this size beside --device-tokens, or inf")->type_name("N");
     command->add_option("--block-tokens", options->block_tokens, "Tokens of one block id, where the trace does not tell")->type_name("N");
     command->add_option("--sample", options->sample, "Share of the prefix trees to keep, for traces beyond memory; the error is told")->type_name("SHARE");
+    command->add_option("--plot", options->plot, "The hit rate as a picture, .svg or .png")->type_name("FILE");
     command->add_flag("--strict", options->strict, "Stop at the first line that cannot be read");
     command->add_flag("--file-order", options->file_order, "Keep the order of the lines even where times go back");
     const auto scenario = add_scenario_options(*command, context);

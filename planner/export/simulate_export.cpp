@@ -133,7 +133,7 @@ Json simulation_json(const SimulationStudy& s) {
 Report simulation_report(const SimulationStudy& s) {
     const simulate::Result& r = s.result;
     Report report{"Simulation of " + with_commas(r.requests) + " requests from " + s.requests_from + " on " + with_commas(s.options.pool_tokens) + " tokens",
-                  fixed(r.concurrency.mean, 2) + " requests run at once on average.", Tone::good, {concurrency_section(s)}};
+                  fixed(r.concurrency.mean, 2) + " requests run at once on average." + (s.options.warmup_share > 0.0 ? " The first " + percent(s.options.warmup_share, 0) + " of the requests fill the pool and are not measured." : ""), Tone::good, {concurrency_section(s)}};
     ReportSection facts{"Pool and scheduler", {}, {}};
     const auto row = [&](const std::string& name, const std::string& value) { facts.table.rows.push_back({{name, value}}); };
     row("token usage", percent(r.token_usage, 2));

@@ -10,7 +10,10 @@ namespace kvplan::logs {
 
 namespace {
 
-Bytes from_gib(double gib) { return nearest_bytes(gib * static_cast<double>(kGiB)); }
+// A line may be damaged: figures beyond any machine are taken for the largest that can be counted.
+constexpr double kMostGib = 1e8, kMostTokens = 9e15;
+Bytes from_gib(double gib) { return nearest_bytes(std::clamp(gib, -kMostGib, kMostGib) * static_cast<double>(kGiB)); }
+std::int64_t whole(double count) { return static_cast<std::int64_t>(std::llround(std::clamp(count, -kMostTokens, kMostTokens))); }
 
 std::optional<Bytes> bytes_of(const StartRecord& start, Reading RankRecord::* reading, double Spread::* which) {
     const auto found = spread(start, reading);
@@ -19,7 +22,7 @@ std::optional<Bytes> bytes_of(const StartRecord& start, Reading RankRecord::* re
 
 std::optional<std::int64_t> whole_of(const StartRecord& start, Reading RankRecord::* reading, double Spread::* which = &Spread::first) {
     const auto found = spread(start, reading);
-    return found ? std::optional(static_cast<std::int64_t>(std::llround((*found).*which))) : std::nullopt;
+    return found ? std::optional(whole((*found).*which)) : std::nullopt;
 }
 
 void add(std::optional<Bytes>& sum, Reading gib) {
@@ -71,7 +74,7 @@ void observe_pools(const StartRecord& start, Observed& seen) {
     }
     for (const auto reading : {&RankRecord::max_tokens, &RankRecord::post_capture_tokens, &RankRecord::kv_tokens})
         if (!seen.max_total_num_tokens) seen.max_total_num_tokens = whole_of(start, reading, &Spread::least);
-    if (!seen.max_total_num_tokens && tokens) seen.max_total_num_tokens = static_cast<std::int64_t>(*tokens);
+    if (!seen.max_total_num_tokens && tokens) seen.max_total_num_tokens = whole(std::floor(*tokens));
     for (const auto reading : {&RankRecord::full_tokens, &RankRecord::v4_tokens})
         if (!seen.max_total_num_tokens) seen.max_total_num_tokens = whole_of(start, reading, &Spread::least);
 }
@@ -80,7 +83,7 @@ void observe_host(Observed& seen) {
     if (seen.host_pools.empty()) return;
     double gb = 0;
     for (const HostPoolLine& pool : seen.host_pools) gb += pool.gb;
-    seen.host_bytes_per_rank = nearest_bytes(gb * static_cast<double>(kGB));
+    seen.host_bytes_per_rank = nearest_bytes(std::clamp(gb, 0.0, kMostGib) * static_cast<double>(kGB));
 }
 
 std::optional<double> number_setting(const LoggedConfiguration& configuration, std::string_view key) {
@@ -104,7 +107,7 @@ void observe_vllm(const StartRecord& start, Observed& seen) {
     if (const auto x = spread(start, &RankRecord::concurrency_x)) seen.max_concurrency_full_context = x->first;
     if (!seen.context_length) seen.context_length = whole_of(start, &RankRecord::request_len);
     const double block = number_setting(start.configuration, "block_size").value_or(16.0);
-    if (!seen.max_total_num_tokens && seen.gpu_blocks) seen.max_total_num_tokens = *seen.gpu_blocks * static_cast<std::int64_t>(block);
+    if (!seen.max_total_num_tokens && seen.gpu_blocks) seen.max_total_num_tokens = whole(static_cast<double>(*seen.gpu_blocks) * block);
     if (const auto u = spread(start, &RankRecord::utilization)) seen.fraction = u->first;
 }
 

@@ -218,7 +218,9 @@ void Scheduler::note_step(std::int64_t steps, double time, bool decode) {
             std::size_t kept = 0;
             for (std::size_t i = 0; i < result_.timeline.size(); i += 2) result_.timeline[kept++] = result_.timeline[i];
             result_.timeline.resize(kept);
-            timeline_every_ *= 2;
+            // Runs of equal steps are jumped over, so points may lie farther apart than was asked for.
+            const std::int64_t apart = (result_.timeline.back().step - result_.timeline.front().step) / static_cast<std::int64_t>(kept - 1);
+            timeline_every_ = std::max(2 * timeline_every_, apart);
         }
         timeline_next_ = step_ + timeline_every_;
     }

@@ -135,6 +135,38 @@ TEST_CASE("kvplan simulate runs a trace through the prefix cache and writes its 
     REQUIRE(header == "step,time_seconds,running,queued,used_tokens,token_usage");
 }
 
+TEST_CASE("Curves and timelines are written as pictures by the ending of the name", "[cli][trace][simulate]") {
+    const auto read = [](const std::string& path) {
+        std::ifstream in(path, std::ios::binary);
+        std::ostringstream text;
+        text << in.rdbuf();
+        return text.str();
+    };
+    const File trace(kTrace), place;
+    const std::string curve = place.path() + ".svg", time = place.path() + ".png";
+    CHECK(run_kvplan({"trace", trace.path(), "--plot", curve}).code == 0);
+    CHECK(read(curve).rfind("<svg", 0) == 0);
+    CHECK(read(curve).find("share of prompt tokens") != std::string::npos);
+    CHECK(run_kvplan({"simulate", "--pool-tokens", "100000", "--input-tokens", "500", "--output-tokens", "100", "--requests", "500", "--timeline", time}).code == 0);
+    CHECK(read(time).substr(1, 3) == "PNG");
+    CHECK(run_kvplan({"trace", trace.path(), "--plot", "curve.jpg"}).code == 2);
+    std::filesystem::remove(curve);
+    std::filesystem::remove(time);
+}
+
+TEST_CASE("Moments of a timeline lie evenly over a long simulation", "[cli][simulate]") {
+    const File timeline;
+    CHECK(run_kvplan({"simulate", "--pool-tokens", "116000", "--input-tokens", "500", "--output-tokens", "exp:3500", "--requests", "6000", "--timeline", timeline.path()}).code == 0);
+    std::ifstream in(timeline.path());
+    std::string line;
+    std::getline(in, line);
+    std::vector<double> steps;
+    while (std::getline(in, line)) steps.push_back(std::stod(line));
+    REQUIRE(steps.size() > 500);
+    CHECK(steps[steps.size() / 2] > 0.3 * steps.back());  // half of the moments lie in about half of the time
+    CHECK(steps[steps.size() / 2] < 0.7 * steps.back());
+}
+
 TEST_CASE("kvplan simulate refuses what it cannot use", "[cli][simulate]") {
     REQUIRE(run_kvplan({"simulate"}).code == 2);
     REQUIRE(run_kvplan({"simulate", "--pool-tokens", "1000"}).code == 2);

@@ -1,0 +1,83 @@
+#include "charts/of_results.hpp"
+
+#include <algorithm>
+
+namespace kvplan::charts {
+namespace {
+
+constexpr std::size_t kMostPoints = 240;
+
+LineChart host_chart(const trace::Recommendation& advice) {
+    LineChart chart{"Prompt tokens found, by host pool", {"--hicache-size, GB a rank", Unit::plain, false, 0.0, {}}, {"share of prompt tokens", Unit::share, false, 0.0, 1.0}, {}, {}, {}};
+    Series all{"GPU and host", {}, false};
+    if (advice.device_rate) all.points.push_back({0.0, *advice.device_rate});
+    double most = 0.0;
+    for (const trace::HostSize& size : advice.sizes)
+        if (size.hicache_size_gb) all.points.push_back({static_cast<double>(*size.hicache_size_gb), size.hit_rate}), most = std::max(most, static_cast<double>(*size.hicache_size_gb));
+    chart.series.push_back(std::move(all));
+    if (advice.device_rate) chart.series.push_back({"GPU alone", {{0.0, *advice.device_rate}, {most, *advice.device_rate}}, true});
+    chart.series.push_back({"no limit", {{0.0, advice.unlimited_rate}, {most, advice.unlimited_rate}}, true});
+    if (advice.largest_safe && advice.largest_safe->hicache_size_gb) {
+        const auto safe = static_cast<double>(*advice.largest_safe->hicache_size_gb);
+        chart.markers.push_back({safe, "largest safe " + std::to_string(*advice.largest_safe->hicache_size_gb) + " GB"});
+        if (most > safe) chart.ranges.push_back({safe, most, "not safe", true});
+    }
+    // The knee is a number of tokens; the sizes say how many a gigabyte holds.
+    const trace::HostSize* largest = nullptr;
+    for (const trace::HostSize& size : advice.sizes)
+        if (size.hicache_size_gb && size.host_tokens.count() > 0) largest = &size;
+    if (largest != nullptr && advice.knee_tokens > 0)
+        chart.markers.push_back({static_cast<double>(advice.knee_tokens) * static_cast<double>(*largest->hicache_size_gb) / static_cast<double>(largest->host_tokens.count()), "knee of the curve"});
+    if (advice.recommended && advice.recommended->hicache_size_gb)
+        chart.markers.push_back({static_cast<double>(*advice.recommended->hicache_size_gb), "recommended " + std::to_string(*advice.recommended->hicache_size_gb) + " GB"});
+    return chart;
+}
+
+}  // namespace
+
+LineChart hit_rate_chart(const trace::Analysis& analysis) {
+    if (analysis.recommendation && !analysis.recommendation->sizes.empty()) return host_chart(*analysis.recommendation);
+    LineChart chart{"Prompt tokens found, by cache capacity", {"tokens in the cache", Unit::plain, true, {}, {}}, {"share of prompt tokens", Unit::share, false, 0.0, 1.0}, {}, {}, {}};
+    Series tokens{"of tokens", {}, false}, requests{"mean over requests", {}, true};
+    for (const trace::CurvePoint& point : analysis.points) {
+        if (!point.tokens || *point.tokens <= 0) continue;
+        tokens.points.push_back({static_cast<double>(*point.tokens), point.hits.token_rate});
+        requests.points.push_back({static_cast<double>(*point.tokens), point.hits.request_rate});
+    }
+    chart.series = {std::move(tokens), std::move(requests)};
+    if (analysis.recommendation && analysis.recommendation->knee_tokens > 0) chart.markers.push_back({static_cast<double>(analysis.recommendation->knee_tokens), "knee"});
+    return chart;
+}
+
+namespace {
+
+/// At most kMostPoints, each the mean of as many neighbours.
+std::vector<Point> smoothed(const std::vector<Point>& points) {
+    const std::size_t together = points.size() / kMostPoints + 1;
+    std::vector<Point> means;
+    for (std::size_t first = 0; first < points.size(); first += together) {
+        const std::size_t end = std::min(points.size(), first + together);
+        Point sum;
+        for (std::size_t i = first; i < end; ++i) sum.x += points[i].x, sum.y += points[i].y;
+        means.push_back({sum.x / static_cast<double>(end - first), sum.y / static_cast<double>(end - first)});
+    }
+    return means;
+}
+
+}  // namespace
+
+LineChart timeline_chart(const simulate::Result& result, std::int64_t pool_tokens, bool timed) {
+    LineChart chart{"Simulation over time, means of neighbouring moments", {timed ? "seconds" : "steps", timed ? Unit::seconds : Unit::plain, false, {}, {}}, {"requests, or per cent of the pool", Unit::plain, false, 0.0, {}}, {}, {}, {}};
+    Series running{"running", {}, false}, queued{"queued", {}, false}, usage{"token usage, %", {}, true};
+    for (const simulate::TimelinePoint& p : result.timeline) {
+        const double x = timed ? static_cast<double>(p.time_us) / 1e6 : static_cast<double>(p.step);
+        running.points.push_back({x, static_cast<double>(p.running)});
+        queued.points.push_back({x, static_cast<double>(p.queued)});
+        usage.points.push_back({x, pool_tokens > 0 ? 100.0 * static_cast<double>(p.used_tokens) / static_cast<double>(pool_tokens) : 0.0});
+    }
+    for (Series* series : {&running, &queued, &usage}) series->points = smoothed(series->points);
+    chart.series = {std::move(running), std::move(queued), std::move(usage)};
+    return chart;
+}
+
+}  // namespace kvplan::charts
