@@ -69,7 +69,7 @@ std::string syntax_hint(std::string_view text, std::size_t offset) {
     if (begins("None")) return "JSON writes null for None";
     if (begins("Inf") || begins("-Inf") || begins("inf") || begins("-inf")) return "write Infinity or -Infinity";
     if (begins("nan") || begins("-NaN") || begins("-nan")) return "write NaN";
-    if (is_digit(rest.front()) && before + 1 == offset && text[before] == '0') return "a number has no leading zero";
+    if (is_digit(rest.front()) && before != std::string_view::npos && before + 1 == offset && text[before] == '0') return "a number has no leading zero";
     if (rest.front() == '+' || rest.front() == '.') return "a number begins with a digit or '-'";
     return {};
 }
