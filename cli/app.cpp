@@ -86,6 +86,7 @@ constexpr Command kCommands[] = {
     {"simulate", add_simulate_command},
     {"sweep", add_sweep_command},
     {"merge", add_merge_command},
+    {"compare", add_compare_command},
 };
 
 // The command that the line names; null when it names none (then all are needed, for help and "did you mean").

@@ -69,5 +69,6 @@ void add_trace_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
 void add_sweep_command(CLI::App& app, Context& context);
 void add_merge_command(CLI::App& app, Context& context);
+void add_compare_command(CLI::App& app, Context& context);
 
 }  // namespace kvplan::cli

@@ -19,6 +19,7 @@ struct EngineRule {
     std::string_view since;      // "2025-09-29 (v0.5.3)"
     std::string_view file;       // the engine's source file
     std::string_view note;       // what it says, in our words
+    RuleDate from = {}, until = {};  // of a change between versions; 0: always, still in force
 };
 
 /// Which memory an engine's log of loaded weights counts beyond the tensors' own bytes. Tensors of 10 MiB and more get blocks of

@@ -26,7 +26,7 @@ template <class ChangeRules>
     registry.rules = std::move(always);
     for (const auto& rule : changes) {
         registry.periods.push_back(period(rule.from, rule.until, rule.release));
-        registry.rules.push_back({rule.id, registry.periods.back(), rule.file, rule.note});
+        registry.rules.push_back({rule.id, registry.periods.back(), rule.file, rule.note, rule.from, rule.until});
     }
     return registry;
 }
