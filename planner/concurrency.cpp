@@ -140,7 +140,9 @@ ConcurrencyPlan plan_concurrency(const Scenario& scenario, const Plan& plan) {
     if (!request) return result;
     const AdmissionCase c = case_of(scenario, plan, *request);
     const double footprint = mean_footprint(*request, c.page);
-    const Limit cap = other_limits(scenario, plan, footprint);
+    Limit cap = other_limits(scenario, plan, footprint);
+    // The server rejects what is longer than its pool; none of it ever runs.
+    if (request->input + request->output > c.pool_tokens) cap = {0.0, ConcurrencyLimit::kv_pool};
     const auto capped = [&](double n) { return std::min(n, cap.requests) * workers; };
     result.full_length = capped(full_length_concurrency(c));
     result.steady_state = capped(steady_state_concurrency(c));

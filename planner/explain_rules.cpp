@@ -58,7 +58,7 @@ std::vector<FieldRule> table() {
         {"throughput.decode_tokens_per_second", "Upper bound of decode.", "concurrency / step time; step = max(compute, memory, links) + waits", "", "docs/method-throughput.md"},
         {"throughput.output_tokens_per_second", "Upper bound of output with its prefill.", "least over concurrencies of what decode and prefill leave each other", "", "docs/method-throughput.md"},
         {"throughput.expected_output_tokens_per_second", "What to expect, never above the bound.", "the bound with rates that engines reach", "", "docs/method-throughput.md"},
-        {"latency.ttft_seconds", "Time to the first token; low is a bound.", "queue + prefill of the prompt at the planned concurrency", "", "docs/method-throughput.md"},
+        {"latency.ttft_seconds", "Time to the first token; low is a bound.", "prefill of the prompt, and the step under way when it comes; waiting in a queue is not in it", "", "docs/method-throughput.md"},
         {"latency.itl_seconds", "Time between tokens; low is a bound.", "decode step at the planned concurrency", "", "docs/method-throughput.md"},
         {"latency.startup_seconds", "Time until the server answers.", "reading weights + filling host pools + graphs", "", "docs/method.md"},
     };

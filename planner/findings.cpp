@@ -31,6 +31,18 @@ void add_incomplete_shape(const Scenario& scenario, std::vector<Finding>& findin
     findings.push_back({"request_shape_incomplete", FindingSeverity::note, {{"missing", "text", 0.0, missing}}, {"input_tokens", "output_tokens"}, {}});
 }
 
+// The engine's own default of max_running_requests binds, which nobody chose.
+void add_default_limit(const Scenario& scenario, const Plan& plan, std::vector<Finding>& findings) {
+    const ConcurrencyPlan& c = plan.concurrency;
+    if (c.limited_by != ConcurrencyLimit::max_running_requests || scenario.engine.max_running_requests || !c.admission) return;
+    const bool drafts = !scenario.engine.speculative.algorithm.empty();
+    findings.push_back({"running_limited_by_default", FindingSeverity::note,
+                        {{"running", "count", static_cast<double>(plan.capacity.max_running_requests.count()), {}},
+                         {"usage", "percent", c.token_usage.value_or(0.0), {}},
+                         {"why", "text", 0.0, drafts ? "with speculative decoding the engine takes a small one" : "the engine chose it"}},
+                        {"max_running_requests"}, {}});
+}
+
 // More requests come than are expected to be given out.
 void add_overload(const Scenario& scenario, const Plan& plan, std::vector<Finding>& findings) {
     const auto& rate = scenario.workload.request_rate;
@@ -62,6 +74,7 @@ std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     add_unknown_draft(scenario, findings);
     add_incomplete_shape(scenario, findings);
     add_overload(scenario, plan, findings);
+    add_default_limit(scenario, plan, findings);
     return findings;
 }
 

@@ -1,6 +1,7 @@
 #include "planner/resolve.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/hardware/free_memory.hpp"
 #include "models/hardware/gpu_catalogue.hpp"
@@ -174,6 +175,9 @@ void check_against_each_other(const Scenario& scenario, Diagnostics& diagnostics
                       std::to_string(on_node) + " ranks on " + std::to_string(p.gpus_per_node) + " GPUs", "more nodes, fewer ranks, or --gpus-per-node " + std::to_string(on_node));
     if (workload.input_tokens && workload.shared_prefix_tokens > *workload.input_tokens)
         contradiction(diagnostics, "--shared-prefix-tokens", "the shared prefix is longer than the prompt", shortest(workload.shared_prefix_tokens), "at most --input-tokens " + shortest(*workload.input_tokens));
+    if (workload.request_tokens && workload.input_tokens && workload.output_tokens && std::abs(*workload.request_tokens - *workload.input_tokens - *workload.output_tokens) > 0.5)
+        contradiction(diagnostics, "--request-tokens", "prompt and output do not sum to the whole request", shortest(*workload.request_tokens),
+                      shortest(*workload.input_tokens + *workload.output_tokens) + ", or one of the three left out");
     if (workload.max_new_tokens && workload.output_tokens && static_cast<double>(*workload.max_new_tokens) < *workload.output_tokens)
         contradiction(diagnostics, "--max-new-tokens", "the mean output is longer than what clients ask for at most", std::to_string(*workload.max_new_tokens), "at least --output-tokens " + shortest(*workload.output_tokens));
 }

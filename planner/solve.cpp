@@ -7,6 +7,8 @@
 
 #include "models/hardware/gpu_spec.hpp"
 #include "planner/concurrency.hpp"
+#include "planner/engines/engine.hpp"
+#include "planner/findings.hpp"
 #include "planner/resolve.hpp"
 
 namespace kvplan {
@@ -93,12 +95,16 @@ Solution smallest(Question question, const Try& attempt, std::int64_t lowest, st
     return largest(question, mirrored, -highest, -lowest, -scale);
 }
 
-/// Of two failures the one that comes nearer: fewer requirements missed, then the smaller share missing.
+/// Of two failures the one that comes nearer: fewer requirements missed, then the smaller share missing (of what does not fit
+/// nothing is wanted, so the bytes themselves count).
 bool nearer(const std::vector<Unmet>& a, const std::vector<Unmet>& b) {
     if (a.size() != b.size()) return a.size() < b.size();
     const auto gap = [](const std::vector<Unmet>& list) {
         double sum = 0.0;
-        for (const Unmet& u : list) sum += std::abs(u.wanted - u.got) / std::max({std::abs(u.wanted), std::abs(u.got), 1e-12});
+        for (const Unmet& u : list) {
+            if (u.requirement == "fits") sum += u.got / static_cast<double>(kTB);
+            else sum += std::abs(u.wanted - u.got) / std::max({std::abs(u.wanted), std::abs(u.got), 1e-12});
+        }
         return sum;
     };
     return gap(a) < gap(b);
@@ -140,21 +146,29 @@ private:
 
     [[nodiscard]] Solution max_hicache_size() const {
         if (!judge(scenario_).plan.host.available_bytes) return unanswered(question_, {{"host_known", 1.0, 0.0, ""}});
-        return largest(question_, varying({"enable_hierarchical_cache", "hicache_size"}, [](Scenario& s, std::int64_t gb) {
-                           s.engine.hicache.enabled = true;
-                           s.engine.hicache.ratio.reset();
-                           s.engine.hicache.size_gb = gb;
-                       }),
-                       1, kMostGigabytes);
+        if (engine_of(scenario_.engine).host_rules(scenario_).size_flag != HostRules::SizeFlag::hicache_size) return unanswered(question_, {{"engine_takes_size", 1.0, 0.0, ""}});
+        return largest_accepted(varying({"enable_hierarchical_cache", "hicache_size"}, [](Scenario& s, std::int64_t gb) {
+                                    s.engine.hicache.enabled = true;
+                                    s.engine.hicache.ratio.reset();
+                                    s.engine.hicache.size_gb = gb;
+                                }),
+                                [](const Plan& plan) { return plan.host.min_useful ? plan.host.min_useful->hicache_size_gb : 1; }, kMostGigabytes, 1.0);
     }
     [[nodiscard]] Solution max_hicache_ratio() const {
         if (!judge(scenario_).plan.host.available_bytes) return unanswered(question_, {{"host_known", 1.0, 0.0, ""}});
-        return largest(question_, varying({"enable_hierarchical_cache", "hicache_ratio"}, [](Scenario& s, std::int64_t hundredths) {
-                           s.engine.hicache.enabled = true;
-                           s.engine.hicache.size_gb.reset();
-                           s.engine.hicache.ratio = static_cast<double>(hundredths) / 100.0;
-                       }),
-                       1, 100 * kMostGigabytes, 0.01);
+        if (!engine_of(scenario_.engine).host_rules(scenario_).ratio_flag) return unanswered(question_, {{"engine_takes_ratio", 1.0, 0.0, ""}});
+        return largest_accepted(varying({"enable_hierarchical_cache", "hicache_ratio"}, [](Scenario& s, std::int64_t hundredths) {
+                                    s.engine.hicache.enabled = true;
+                                    s.engine.hicache.size_gb.reset();
+                                    s.engine.hicache.ratio = static_cast<double>(hundredths) / 100.0;
+                                }),
+                                [](const Plan&) { return std::int64_t{101}; }, 100 * kMostGigabytes, 0.01);
+    }
+    /// Old versions refuse pools no larger than the device's: then the search begins at the first that is accepted.
+    [[nodiscard]] Solution largest_accepted(const Try& attempt, const std::function<std::int64_t(const Plan&)>& first_accepted, std::int64_t most, double scale) const {
+        const Tried least = attempt(1);
+        const bool refused = std::any_of(least.unmet.begin(), least.unmet.end(), [](const Unmet& u) { return u.requirement == "starts"; });
+        return largest(question_, attempt, refused ? first_accepted(least.plan) : 1, most, scale);
     }
 
     [[nodiscard]] Try at_fraction() const {
@@ -174,11 +188,21 @@ private:
             const std::optional<Solution::Neighbour> most = beside(attempt, 990);
             return unanswered(question_, most ? most->reasons : judge(scenario_).unmet);
         }
-        const auto low = static_cast<std::int64_t>(std::ceil(*own.feasible_min * 1000.0 - 1e-6)), high = static_cast<std::int64_t>(std::floor(*own.feasible_max * 1000.0 + 1e-6));
-        const Solution least = smallest(question_, attempt, low, std::max(low, high));
+        const auto low = static_cast<std::int64_t>(std::ceil(*own.feasible_min * 1000.0 - 1e-6)), most = static_cast<std::int64_t>(std::floor(*own.feasible_max * 1000.0 + 1e-6));
+        const auto recommended = std::clamp(static_cast<std::int64_t>(std::lround(own.recommended.value_or(*own.feasible_max) * 1000.0)), low, std::max(low, most));
+        // Fitting holds from somewhere above `low` to somewhere below `most`; targets only rise with the fraction.
+        const Targets none;
+        const Try fitting = [&](std::int64_t thousandths) {
+            Tried tried = attempt(thousandths);
+            tried.unmet = unmet(tried.scenario, tried.plan, none);
+            return tried;
+        };
+        const Solution widest = largest(question_, fitting, recommended, std::max(recommended, most));
+        if (!widest.answer) return widest;
+        const auto high = static_cast<std::int64_t>(*widest.answer);
+        const Solution least = smallest(question_, attempt, low, high);
         if (!least.answer) return least;
-        const auto recommended = static_cast<std::int64_t>(std::lround(own.recommended.value_or(*own.feasible_max) * 1000.0));
-        const std::int64_t chosen = std::clamp(recommended, static_cast<std::int64_t>(*least.answer), std::max(low, high));
+        const std::int64_t chosen = std::clamp(recommended, static_cast<std::int64_t>(*least.answer), high);
         Solution solution = answered(question_, static_cast<double>(chosen) / 1000.0, attempt(chosen));
         solution.feasible_min = *least.answer / 1000.0;
         solution.feasible_max = static_cast<double>(high) / 1000.0;
@@ -260,7 +284,7 @@ private:
         const bool inside = scenario_.engine.enable_dp_attention;
         for (std::int64_t tp = 1; tp <= gpus; ++tp)
             for (std::int64_t pp = 1; gpus % tp == 0 && pp <= gpus / tp; ++pp) {
-                if (gpus / tp % pp != 0 || (inside && tp * pp != gpus)) continue;
+                if (gpus / tp % pp != 0 || (inside && tp * pp != gpus) || !may_be("tp_size", scenario_.engine.tp, tp) || !may_be("pp_size", scenario_.engine.pp, pp)) continue;
                 for (std::int64_t dp = 1; dp <= (inside ? tp : 1); ++dp) {
                     if (inside && tp % dp != 0) continue;
                     Scenario s = scenario_;
@@ -271,10 +295,26 @@ private:
                     s.hardware.nodes.reset();
                     for (const char* field : {"tp_size", "pp_size", "dp_size"}) s.origin[field] = "solve";
                     Diagnostics diagnostics;
-                    if (pp <= s.model->layers() && check_scenario(s, diagnostics)) all.push_back(judge(std::move(s)));
+                    if (pp <= s.model->layers() && check_scenario(s, diagnostics)) all.push_back(at_default_or_recommended(std::move(s)));
                 }
             }
         return all;
+    }
+
+    /// A size of the layout that the user gave stays.
+    [[nodiscard]] bool may_be(const char* field, std::int64_t given, std::int64_t value) const {
+        const auto origin = scenario_.origin.find(field);
+        return origin == scenario_.origin.end() || origin->second == "solve" || given == value;
+    }
+    /// Where no fraction was given and the engine's default does not fit, the recommended one may.
+    [[nodiscard]] Tried at_default_or_recommended(Scenario s) const {
+        Tried tried = judge(s);
+        const std::optional<double> recommended = tried.plan.gpu.mem_fraction.recommended;
+        if (tried.holds() || !recommended || s.engine.mem_fraction_static || s.engine.gpu_memory_utilization) return tried;
+        if (s.engine.kind == EngineKind::vllm) s.engine.gpu_memory_utilization = TotalMemoryFraction{*recommended}, s.origin["gpu_memory_utilization"] = "solve";
+        else s.engine.mem_fraction_static = FreeMemoryFraction{*recommended}, s.origin["mem_fraction_static"] = "solve";
+        Tried other = judge(std::move(s));
+        return other.holds() || nearer(other.unmet, tried.unmet) ? other : tried;
     }
 
     const Scenario& scenario_;
@@ -311,6 +351,7 @@ std::vector<std::string_view> question_names() {
 std::vector<Unmet> unmet(const Scenario& scenario, const Plan& plan, const Targets& targets) {
     std::vector<Unmet> missed;
     if (!plan.fits) missed.push_back({"fits", 0.0, bytes_of(plan.gpu.shortfall_bytes), "bytes"});
+    if (plan.fits && plan.safe.value_or(true) && !is_sound(plan)) missed.push_back({"starts", 1.0, 0.0, ""});
     if (plan.safe && !*plan.safe) missed.push_back({"safe", plan.host.available_bytes ? bytes_of(*plan.host.available_bytes) : 0.0, bytes_of(plan.host.required_high_bytes), "bytes"});
     if (!plan.safe) missed.push_back({"host_known", 1.0, 0.0, ""});
     const double offered = static_cast<double>(scenario.workload.concurrency.value_or(0));

@@ -10,7 +10,7 @@ std::vector<FindingTemplate> fit_templates() {
          "Smallest fraction that can work: {smallest_fraction}. Otherwise: {ways_out}."},
         {"no_room_for_kv", "The weights fit, but the smallest pool does not fit beside them.",
          "Beside {weights} of weights the budget of {budget} has no room for one page of KV and the state of its requests: {lacking} are missing.",
-         "Raise the fraction (smallest that can work: {smallest_fraction}), lower --max-running-requests, or: {ways_out}."},
+         "Raise the fraction (smallest that can work: {smallest_fraction}). Otherwise: {ways_out}."},
         {"weights_may_not_fit", "At the high end of their estimate the weights leave no pool.",
          "The weights may take up to {weights_high}, the budget is {budget}.", "Give --weights-per-gpu (\"mem usage\" of \"Load weight end\" in a log)."},
         {"pool_below_context", "The pool is smaller than one request of the full context length.",
@@ -22,6 +22,9 @@ std::vector<FindingTemplate> fit_templates() {
          "After {weights} of weights, what is left of {free} holds no page of KV together with the least that runs outside the fraction.", "{ways_out}."},
         {"fraction_too_high", "The memory fraction leaves too little for activations and graphs.",
          "At {fraction} even the least that runs outside the fraction does not fit; feasible is {feasible_min} to {feasible_max}.",
+         "Set --mem-fraction-static {recommended}, or: {ways_out}."},
+        {"start_lacks_memory", "What the start is expected to take outside the fraction does not fit; only at the least that it might take would it.",
+         "At {fraction} request table, workspaces and graphs are expected to take {wanted}, and {slack} are left outside the fraction; above {feasible_max} even their least does not fit.",
          "Set --mem-fraction-static {recommended}, or: {ways_out}."},
         {"fraction_leaves_little", "The memory fraction leaves less than large batches may need.",
          "At {fraction} about {left} stay free after start-up; feasible is {feasible_min} to {feasible_max}, and {recommended} leaves room for full batches. "

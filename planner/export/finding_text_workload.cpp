@@ -8,6 +8,8 @@ std::vector<FindingTemplate> workload_finding_templates() {
          "A request of {asked} tokens is longer than the {longest} tokens that this server takes.", "Shorten the request, raise --context-length where the model allows it, or give the pool more memory."},
         {"request_shape_incomplete", "One of prompt and output length is missing: how many requests run at once depends on both.",
          "Concurrency, throughput and latency need {missing} too.", "Give {missing}, or --request-tokens for both together."},
+        {"running_limited_by_default", "The default of max_running_requests limits the requests that run at once before the pool does.",
+         "No --max-running-requests is given, and {why}: {running} a worker run at once, and they use {usage} of the pool.", "Give --max-running-requests."},
         {"offered_rate_not_served", "More requests are offered than the deployment is expected to finish: the queue grows without end.",
          "{offered} requests a second are offered, {expected} are expected to be finished (at most {ceiling}): waiting times grow without end.",
          "Add replicas, shorten the requests, or limit the rate; `kvplan solve min-gpus --target-tokens-per-second` says how many GPUs it takes."},

@@ -32,7 +32,9 @@ std::string fraction_note(const Scenario& scenario, const MemFraction& f) {
     const char* name = scenario.engine.kind == EngineKind::sglang ? "mem_fraction_static " : "gpu_memory_utilization ";
     std::string text = name + shortest(f.value, 4);
     if (f.source == FractionSource::engine_default) text += " (the engine's default)";
-    if (f.feasible_min && f.feasible_max) text += "; feasible from " + fixed(*f.feasible_min, 3) + " to " + fixed(*f.feasible_max, 3);
+    // Rounded inwards, so that what is printed is feasible.
+    if (f.feasible_min && f.feasible_max)
+        text += "; feasible from " + fixed(std::ceil(*f.feasible_min * 1000 - 1e-6) / 1000, 3) + " to " + fixed(std::floor(*f.feasible_max * 1000 + 1e-6) / 1000, 3) + " at the most";
     else text += "; no value is feasible";
     if (f.recommended) text += "; recommended " + fixed(*f.recommended, 3);
     return text + ".";

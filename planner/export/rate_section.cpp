@@ -51,7 +51,7 @@ ReportSection throughput(const Plan& plan) {
         const auto& expected = *t.expected_output_tokens_per_second;
         section.sentences.push_back("Expected: " + fixed(expected.expected, 0) + " output tokens/s (" + fixed(expected.low, 0) + " to " + fixed(expected.high, 0) + ", an estimate).");
     }
-    if (plan.latency.ttft_seconds) section.sentences.push_back("Time to first token: at least " + duration(plan.latency.ttft_seconds->low) + ", expected " + duration(plan.latency.ttft_seconds->expected) + ".");
+    if (plan.latency.ttft_seconds) section.sentences.push_back("Time to first token: at least " + duration(plan.latency.ttft_seconds->low) + ", expected " + duration(plan.latency.ttft_seconds->expected) + "; waiting in a queue comes on top.");
     if (plan.latency.itl_seconds) section.sentences.push_back("Inter-token latency: at least " + duration(plan.latency.itl_seconds->low) + ", expected " + duration(plan.latency.itl_seconds->expected) + ".");
     for (const ThroughputChange& change : t.changes)
         section.sentences.push_back("From " + fixed(change.concurrency, 0) + " requests at once " + std::string(change.to) + " takes the most time, below it " + std::string(change.from) + ".");

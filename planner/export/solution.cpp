@@ -49,6 +49,9 @@ Json number(double value) {
 
 std::string sentence_of(const Unmet& u) {
     if (u.requirement == "fits") return u.got > 0 ? "it does not fit: " + amount(u.got, u.unit) + " a GPU are missing" : "it does not fit: no token is left for the pool, or the engine stops (see the findings of its plan)";
+    if (u.requirement == "starts") return "the engine refuses the start (see the findings of its plan)";
+    if (u.requirement == "engine_takes_size") return "this engine has no --hicache-size for this model (SGLang: --hicache-ratio; vLLM: --kv-offloading-size, see host.safe_max of a plan)";
+    if (u.requirement == "engine_takes_ratio") return "this engine has no --hicache-ratio (vLLM: --kv-offloading-size, see host.safe_max of a plan)";
     if (u.requirement == "safe") return "the host would need " + amount(u.got, u.unit) + ", " + amount(u.wanted, u.unit) + " are available";
     if (u.requirement == "host_known") return "nothing is known of the host (--host-ram, --host-available or --this-host)";
     if (u.requirement == "valid_layout") return "no layout is valid for the model and the engine";

@@ -133,3 +133,38 @@ TEST_CASE("Questions have the names of the command line", "[solve]") {
     for (const std::string_view name : question_names()) CHECK(name_of(*question_named(name)) == name);
     CHECK_FALSE(question_named("max-everything"));
 }
+
+TEST_CASE("No answer is a command that the engine refuses", "[solve][hicache]") {
+    const auto first = [](const Solution& s) { return s.infeasible_because.empty() ? std::string_view{} : s.infeasible_because.front().requirement; };
+    Scenario vllm = resolved("llama-3.1-70b", "h100", 4);
+    vllm.engine.kind = EngineKind::vllm;
+    vllm.hardware.host.available = gigabytes(200);
+    CHECK(first(solve(vllm, Question::max_hicache_size, {})) == "engine_takes_size");
+    CHECK(first(solve(vllm, Question::max_hicache_ratio, {})) == "engine_takes_ratio");
+    Scenario v4 = resolved("deepseek-v4-flash", "h100", 4);
+    v4.hardware.host.available = gigabytes(200);
+    CHECK(first(solve(v4, Question::max_hicache_size, {})) == "engine_takes_size");
+    CHECK(solve(v4, Question::max_hicache_ratio, {}).answer);
+    // Before 2026-06-26 a host pool must hold more than the device pool: 100 GB have no room for that, 300 GB have.
+    Scenario old = resolved("llama-3.1-70b", "h100", 4);
+    old.engine.version_text = "2026-05-01";
+    old.hardware.host.available = gigabytes(100);
+    CHECK_FALSE(solve(old, Question::max_hicache_size, {}).answer);
+    old.hardware.host.available = gigabytes(300);
+    check_answer(solve(old, Question::max_hicache_size, {}), {});
+}
+
+TEST_CASE("The fraction is found for vLLM too, and the fewest GPUs may need another than the default", "[solve]") {
+    Scenario vllm = resolved("llama-3.1-70b", "h100", 4);
+    vllm.engine.kind = EngineKind::vllm;
+    check_answer(solve(vllm, Question::mem_fraction, {}), {});
+    // 131.4 GiB of weights in 16 bits are 65.7 a GPU of two, of 77.5 free: not at the default fraction, but at a higher one.
+    const Solution fewest = solve(resolved("llama-3.1-70b", "h100", 1), Question::min_gpus, {});
+    check_answer(fewest, {});
+    CHECK(*fewest.answer == 2.0);
+    CHECK(fewest.scenario->engine.mem_fraction_static);
+    // A size of the layout that was given stays.
+    Scenario fixed = resolved("llama-3.1-70b", "h100", 4);
+    fixed.origin["tp_size"] = "flag";
+    CHECK(*solve(fixed, Question::min_gpus, {}).answer == 4.0);
+}

@@ -47,16 +47,15 @@ private:
 
     static std::string setting(std::string_view field, const std::string& value) { return setting_text(EngineKind::sglang, field, value); }
 
-    /// What makes room on the GPU, those first that cost least.
-    [[nodiscard]] std::string ways_out() const {
+    /// What makes the things smaller that run outside the fraction; weights and KV take their share of the memory whatever they are.
+    [[nodiscard]] std::string smaller_outside() const {
         std::string list;
         const auto way = [&list](const std::string& change) { list += (list.empty() ? "" : ", ") + change; };
         const EngineOptions& e = s_.engine;
-        if (plan_.kv_cache.dtype == "bfloat16" || plan_.kv_cache.dtype == "float16") way(setting("kv_cache_dtype", "fp8_e4m3"));
-        if (const auto chunk = chunked_prefill_size(s_); chunk > 2048) way(setting("chunked_prefill_size", std::to_string(chunk / 2)));
+        if (!e.max_running_requests) way(setting("max_running_requests", "256"));
         if (const auto bs = cuda_graph_max_bs(s_); !e.disable_cuda_graph && bs > 8) way(setting("cuda_graph_max_bs", std::to_string(bs / 4)));
         if (!e.context_length && context_length(s_) > 131072) way(setting("context_length", "131072"));
-        way(setting("tp_size", std::to_string(std::max<std::int64_t>(1, e.tp) * 2)));
+        if (const auto chunk = chunked_prefill_size(s_); chunk > 2048) way(setting("chunked_prefill_size", std::to_string(chunk / 2)));
         if (speculative(s_)) way("no --speculative-algorithm");
         return list;
     }
@@ -80,7 +79,7 @@ private:
         add(room ? "no_room_for_kv" : "weights_do_not_fit", FindingSeverity::error,
             {bytes("weights", gpu.weights_bytes), bytes("budget", gpu.budget_bytes), bytes("free", gpu.free_before_load_bytes.expected),
              bytes("lacking", gpu.shortfall_bytes), ratio("fraction", f.value), text("smallest_fraction", smallest),
-             text("ways_out", room ? ways_out() : lighter_weights())},
+             text("ways_out", lighter_weights())},
             {"mem_fraction_static", "tp_size", "quantization"}, std::move(remedy));
     }
 
@@ -105,16 +104,24 @@ private:
         if (!f.feasible_min || !f.feasible_max) {
             if (plan_.gpu.weights_bytes < plan_.gpu.free_before_load_bytes.expected) {
                 add("no_feasible_fraction", FindingSeverity::error,
-                    {bytes("weights", plan_.gpu.weights_bytes), bytes("free", plan_.gpu.free_before_load_bytes.expected), text("ways_out", ways_out())},
+                    {bytes("weights", plan_.gpu.weights_bytes), bytes("free", plan_.gpu.free_before_load_bytes.expected), text("ways_out", smaller_outside() + (smaller_outside().empty() ? "" : ", ") + lighter_weights())},
                     {"mem_fraction_static", "chunked_prefill_size", "cuda_graph_max_bs", "tp_size"});
             }
             return;
         }
         std::vector<FindingValue> values = {ratio("fraction", f.value), ratio("feasible_min", *f.feasible_min), ratio("feasible_max", *f.feasible_max),
                                             ratio("recommended", f.recommended.value_or(*f.feasible_max)), bytes("left", plan_.gpu.left_after_graphs_bytes.expected),
-                                            text("ways_out", ways_out())};
+                                            text("ways_out", smaller_outside())};
         const std::vector<Finding::Change> remedy = {{"mem_fraction_static", shortest(f.recommended.value_or(*f.feasible_max), 3)}};
-        if (f.value > *f.feasible_max) {
+        Bytes wanted;
+        for (const NamedBytes& item : plan_.gpu.slack_items)
+            if (item.name != "activations") wanted += item.bytes;
+        const bool lacks = plan_.gpu.kv_pool_bytes.count() > 0 && wanted > plan_.gpu.slack_bytes;
+        values.push_back(bytes("wanted", wanted));
+        values.push_back(bytes("slack", plan_.gpu.slack_bytes));
+        if (f.value <= *f.feasible_max && lacks) {
+            add("start_lacks_memory", FindingSeverity::error, std::move(values), {"mem_fraction_static"}, remedy);
+        } else if (f.value > *f.feasible_max) {
             add("fraction_too_high", FindingSeverity::error, std::move(values), {"mem_fraction_static"}, remedy);
         } else if (f.value >= *f.feasible_min && f.recommended && f.value > *f.recommended + 0.005) {
             add("fraction_leaves_little", FindingSeverity::warning, std::move(values), {"mem_fraction_static"}, remedy);

@@ -112,7 +112,8 @@ FeasibleFractions feasible_fractions(const Scenario& scenario, const std::vector
 namespace {
 
 /// The waterfall's closing: weights + pools + slack - shortfall = free.
-void close_waterfall(GpuPlan& gpu, const PoolSizes& sizes, Bytes free, Bytes budget_end, double least) {
+/// `lacking`: of the stage that lacks most, what its budget is short of weights and the smallest pool.
+void close_waterfall(GpuPlan& gpu, const PoolSizes& sizes, Bytes free, double lacking) {
     if (sizes.tokens.count() > 0) {
         const Bytes rest = free - gpu.weights_bytes - gpu.kv_pool_bytes - gpu.state_pool_bytes;
         gpu.slack_bytes = std::max(Bytes{0}, rest);
@@ -120,15 +121,8 @@ void close_waterfall(GpuPlan& gpu, const PoolSizes& sizes, Bytes free, Bytes bud
         return;
     }
     gpu.kv_pool_bytes = gpu.state_pool_bytes = Bytes{0};
-    gpu.slack_bytes = free - budget_end;
-    gpu.shortfall_bytes = gpu.weights_bytes + gpu.slack_bytes - free;
-    // The weights fit but not one page beside them.
-    const Bytes wanted = std::max(Bytes{1}, ceil_bytes(least - std::max(0.0, sizes.rest)));
-    if (gpu.shortfall_bytes.count() <= 0) {
-        const Bytes more = wanted - gpu.shortfall_bytes;
-        gpu.slack_bytes += more;
-        gpu.shortfall_bytes = wanted;
-    }
+    gpu.shortfall_bytes = std::max({Bytes{1}, ceil_bytes(std::max(0.0, lacking)), gpu.weights_bytes - free});
+    gpu.slack_bytes = free - gpu.weights_bytes + gpu.shortfall_bytes;
 }
 
 /// What is left in the end.
@@ -173,14 +167,15 @@ PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights) {
     gpu.weights_bytes = largest(loads, &StageLoad::weights);
     gpu.kv_pool_bytes = sizes.kv;
     gpu.state_pool_bytes = sizes.state;
-    double least = 0;
-    for (const StageLoad& load : loads) least = std::max(least, least_pool(scenario, load));
-    close_waterfall(gpu, sizes, pre.expected, gpu.budget_bytes, least);
+    double lacking = 0;
+    for (const StageLoad& load : loads) lacking = std::max(lacking, d(load.budgeted) + least_pool(scenario, load) - d(pre.expected) * f);
+    close_waterfall(gpu, sizes, pre.expected, lacking);
     const std::vector<Need> list = needs(scenario, loads, sizes);
     for (const Need& need : list) gpu.slack_items.push_back({need.name, need.bytes.expected});
     const Bytes late = gpu.weights_bytes - largest(loads, &StageLoad::budgeted);
     gpu.left_after_pools_bytes = left_after(pre.expected, pre, gpu, list, before_graphs, late + (late.count() > 0 ? sizes.draft_kv : Bytes{0}));
     gpu.left_after_graphs_bytes = left_after(pre.expected, pre, gpu, list, at_start, Bytes{0});
+    if (gpu.shortfall_bytes.count() > 0) gpu.left_after_pools_bytes = gpu.left_after_graphs_bytes = certain(Bytes{0}, Basis::engine_rule);  // it never gets so far
     const FeasibleFractions feasible = feasible_fractions(scenario, loads, pre.expected);
     gpu.mem_fraction.feasible_min = feasible.min;
     gpu.mem_fraction.feasible_max = feasible.max;

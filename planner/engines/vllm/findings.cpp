@@ -82,7 +82,7 @@ private:
         const std::int64_t longest = plan_.capacity.longest_request_tokens.count();
         std::vector<FindingValue> values = {bytes("needed", needed), bytes("available", std::max(Bytes{0}, available)), tokens("context", max_model_len(s_)),
                                             tokens("longest", longest), bytes("weights", gpu.weights_bytes), bytes("requested", gpu.budget_bytes),
-                                            bytes("lacking", gpu.shortfall_bytes), text("ways_out", available.count() > 0 ? ways_out() : lighter_weights())};
+                                            bytes("lacking", gpu.shortfall_bytes), text("ways_out", plan_.gpu.mem_fraction.feasible_min ? ways_out() : lighter_weights())};
         if (available.count() <= 0) {
             add("vllm_no_memory_for_blocks", FindingSeverity::error, std::move(values), {"gpu_memory_utilization", "tp_size", "quantization"});
         } else if (longest > 0) {
@@ -102,7 +102,7 @@ private:
             add("vllm_utilization_too_high", FindingSeverity::error,
                 {ratio("fraction", f.value), ratio("feasible_max", *f.feasible_max), ratio("recommended", f.recommended.value_or(*f.feasible_max))},
                 {"gpu_memory_utilization"}, {{"gpu_memory_utilization", shortest(f.recommended.value_or(*f.feasible_max), 3)}});
-        } else if (f.value >= *f.feasible_min && f.recommended && f.value > *f.recommended + 0.005) {
+        } else if (plan_.gpu.shortfall_bytes.count() == 0 && f.value >= *f.feasible_min && f.recommended && f.value > *f.recommended + 0.005) {
             add("vllm_utilization_leaves_little", FindingSeverity::warning,
                 {ratio("fraction", f.value), ratio("recommended", *f.recommended), bytes("left", plan_.gpu.left_after_graphs_bytes.expected)},
                 {"gpu_memory_utilization"}, {{"gpu_memory_utilization", shortest(*f.recommended, 3)}});

@@ -67,7 +67,8 @@ Feasible feasible(const Scenario& scenario, const std::vector<StageLoad>& loads,
     if (min > max) return f;
     f.min = min;
     f.max = max;
-    const double wanted = std::floor((d(free.expected) - outside - d(kMargin)) / total * 1000) / 1000;
+    // What is asked for must be free at the start, at the low end too.
+    const double wanted = std::floor((d(free.low) - outside - d(kMargin)) / total * 1000) / 1000;
     f.recommended = std::clamp(wanted, min, max);
     return f;
 }
@@ -172,6 +173,7 @@ PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights) {
     fill_slack_items(scenario, *heaviest, gpu);
     gpu.left_after_pools_bytes = left_with(gpu, heaviest->overhead.communicator);
     gpu.left_after_graphs_bytes = left_with(gpu, sum(heaviest->overhead.communicator, heaviest->overhead.graphs));
+    if (gpu.shortfall_bytes.count() > 0) gpu.left_after_pools_bytes = gpu.left_after_graphs_bytes = certain(Bytes{0}, Basis::engine_rule);  // it never gets so far
 
     CapacityPlan& capacity = plan.capacity;
     const KvLayout& layout = loads.front().layout;
