@@ -77,10 +77,14 @@ struct HostRules {
     bool pins_power_of_two = false;            // each pinned block takes the next power of two
 };
 
-/// How the engine puts steps together.
+/// How the engine puts steps together, and what its scheduler and prefix cache do with one pool.
 struct StepRules {
     bool mixed = true;           // prompts and decoding requests share steps; false: a step is one or the other
     bool two_batches = false;    // two batches alternate, so that one computes while the other transfers
+    std::int64_t chunk_tokens = 8192;         // of prompts in one step; more than any prompt where they are not cut
+    std::int64_t prefill_tokens = 1 << 30;    // of prompts that are let in for one step
+    double conservativeness = 1.0;            // SGLang: factor of the reservation for running requests
+    bool evicts_nodes = false;                // the prefix cache drops whole nodes of its tree, not block by block
 };
 
 /// What an engine is asked. Each engine's folder answers with its own constants; nothing outside the registry asks

@@ -103,6 +103,8 @@ Json simulation_json(const SimulationStudy& s) {
         latency = {{"basis", s.times_from}, {"ttft_seconds", percentiles(*r.ttft_seconds)}, {"itl_seconds", percentiles(*r.itl_seconds)},
                    {"request_seconds", percentiles(*r.latency_seconds)}};
     Json document{{"requests", r.requests},
+                  {"warmup_requests", r.warmup_requests},
+                  {"pools", s.pools},
                   {"requests_from", s.requests_from},
                   {"admission", simulate::name_of(s.options.admission)},
                   {"pool_tokens", s.options.pool_tokens},
@@ -133,7 +135,7 @@ Json simulation_json(const SimulationStudy& s) {
 Report simulation_report(const SimulationStudy& s) {
     const simulate::Result& r = s.result;
     Report report{"Simulation of " + with_commas(r.requests) + " requests from " + s.requests_from + " on " + with_commas(s.options.pool_tokens) + " tokens",
-                  fixed(r.concurrency.mean, 2) + " requests run at once on average." + (s.options.warmup_share > 0.0 ? " The first " + percent(s.options.warmup_share, 0) + " of the requests fill the pool and are not measured." : ""), Tone::good, {concurrency_section(s)}};
+                  fixed(r.concurrency.mean, 2) + " requests run at once on average." + (r.warmup_requests > 0 ? " The first " + with_commas(r.warmup_requests) + " requests fill the pool and are not measured." : ""), Tone::good, {concurrency_section(s)}};
     ReportSection facts{"Pool and scheduler", {}, {}};
     const auto row = [&](const std::string& name, const std::string& value) { facts.table.rows.push_back({{name, value}}); };
     row("token usage", percent(r.token_usage, 2));
@@ -148,6 +150,7 @@ Report simulation_report(const SimulationStudy& s) {
         row("hits on the GPU", percent(share(r.device_hit_tokens, r.prompt_tokens), 2));
         row("hits on the host", percent(share(r.host_hit_tokens, r.prompt_tokens), 2));
     }
+    if (s.pools > 1) facts.sentences.push_back("One of the deployment's " + with_commas(s.pools) + " pools, to which requests are dealt in turn; all figures are of this one.");
     if (r.refused > 0) facts.sentences.push_back(with_commas(r.refused) + " requests can never fit and were refused.");
     if (r.aborted > 0) facts.sentences.push_back(with_commas(r.aborted) + " requests did not fit even alone and were given up.");
     if (!r.ttft_seconds) facts.sentences.push_back("Steps are counted, not timed: latencies need step times (--step-times).");

@@ -13,6 +13,7 @@ namespace kvplan::exporting {
 struct SimulationStudy {
     simulate::Options options;               ///< as simulated (callbacks are not shown)
     simulate::Result result;
+    std::int64_t pools = 1;                  ///< of the deployment; this is one of them, with every such request
     std::string requests_from;               ///< "trace" or "distributions"
     std::string times_from;                  ///< "given", "ceilings" or empty: steps are counted, not timed
     // The closed forms for the same lengths, of one pool; docs/method-concurrency.md.

@@ -164,6 +164,7 @@ void Scheduler::run_prefill(const std::vector<Part>& batch) {
         live.to_compute -= part.tokens;
         live.host_tokens = 0;
         if (live.to_compute == 0) begin_decode(part.id);
+        else if (cache_ && live.request.blocks > 0) cache_->end_node(live.request.leaf, static_cast<std::uint32_t>(std::min(live.context, live.request.identified) / options_.block_tokens));
     }
 }
 

@@ -9,8 +9,8 @@ namespace kvplan::simulate {
 using trace::Block;
 using trace::kNoBlock;
 
-PrefixCache::PrefixCache(const trace::PrefixForest& forest, std::int64_t block_tokens, std::int64_t page, std::int64_t host_tokens, trace::WritePolicy policy)
-    : forest_(forest), block_tokens_(block_tokens), page_(page), host_capacity_(host_tokens), policy_(policy), nodes_(forest.size()) {}
+PrefixCache::PrefixCache(const trace::PrefixForest& forest, std::int64_t block_tokens, std::int64_t page, std::int64_t host_tokens, trace::WritePolicy policy, Eviction eviction)
+    : forest_(forest), block_tokens_(block_tokens), page_(page), host_capacity_(host_tokens), policy_(policy), eviction_(eviction), nodes_(forest.size()) {}
 
 std::span<const Block> PrefixCache::prompt(Block leaf) {
     if (leaf == prompt_leaf_ && leaf != kNoBlock) return prompt_;
@@ -44,7 +44,18 @@ PrefixCache::Match PrefixCache::match(Block leaf, std::int64_t identified, std::
         }
         tokens += own;
     }
+    if (const std::uint32_t matched = found.device_blocks + found.host_blocks; matched > 0) nodes_[blocks[matched - 1]].ends_node = true;
     return found;
+}
+
+void PrefixCache::end_node(Block leaf, std::uint32_t blocks) {
+    const auto all = prompt(leaf);
+    if (blocks > 0 && blocks <= all.size()) nodes_[all[blocks - 1]].ends_node = true;
+}
+
+/// `next` is dropped along with `victim`, the one before it in the prompt being of the same node.
+bool PrefixCache::goes_with(Block next, Block victim) const {
+    return eviction_ == Eviction::nodes && next != kNoBlock && victim != kNoBlock && forest_.parent(victim) == next && !nodes_[next].ends_node;
 }
 
 void PrefixCache::push(List& list, Block block) {
@@ -96,38 +107,48 @@ void PrefixCache::load(Block leaf, std::uint32_t from, std::uint32_t to) {
 std::int64_t PrefixCache::insert(Block leaf, std::int64_t identified, std::uint32_t from, std::uint32_t to) {
     const auto all = prompt(leaf);
     std::int64_t added = 0;
+    bool follows_resident = from > 0;
     for (std::uint32_t i = from; i < to; ++i) {
         Node& node = nodes_[all[i]];
+        const bool resident = node.device || node.host;
         if (node.device) {
-            if (node.users++ > 0) continue;
-            remove(evictable_, all[i]);
-            evictable_tokens_ -= node.tokens;
-            continue;
-        }
-        if (node.host) {
-            // Recomputed although the host had it: the copy stays.
-            remove(host_only_, all[i]);
+            if (node.users++ == 0) {
+                remove(evictable_, all[i]);
+                evictable_tokens_ -= node.tokens;
+            }
         } else {
-            node.tokens = static_cast<std::uint32_t>(tokens_of(identified, i + 1) - tokens_of(identified, i));
+            // Recomputed although the host had it: the copy stays.
+            if (node.host) remove(host_only_, all[i]);
+            else node.tokens = static_cast<std::uint32_t>(tokens_of(identified, i + 1) - tokens_of(identified, i));
+            node.device = true;
+            node.users = 1;
+            device_tokens_ += node.tokens;
+            added += node.tokens;
+            if (policy_ != trace::WritePolicy::write_back) copy_to_host(all[i]);
         }
-        node.device = true;
-        node.users = 1;
-        device_tokens_ += node.tokens;
-        added += node.tokens;
-        if (policy_ != trace::WritePolicy::write_back) copy_to_host(all[i]);
+        if (!resident && follows_resident) nodes_[all[i - 1]].ends_node = true;
+        follows_resident = resident;
     }
+    if (to > from) nodes_[all[to - 1]].ends_node = true;
     return added;
 }
 
+void PrefixCache::forget(Block block) {
+    nodes_[block].tokens = 0;
+    nodes_[block].ends_node = false;
+}
+
 bool PrefixCache::make_host_room(std::int64_t tokens) {
-    while (host_used_ + tokens > host_capacity_) {
+    Block last = kNoBlock;
+    while (host_used_ + tokens > host_capacity_ || goes_with(host_only_.oldest, last)) {
         const Block victim = host_only_.oldest;
         if (victim == kNoBlock) return false;
         Node& node = nodes_[victim];
         remove(host_only_, victim);
         node.host = false;
         host_used_ -= node.tokens;
-        node.tokens = 0;
+        forget(victim);
+        last = victim;
     }
     return true;
 }
@@ -142,7 +163,8 @@ void PrefixCache::copy_to_host(Block block) {
 
 std::int64_t PrefixCache::evict(std::int64_t tokens) {
     std::int64_t freed = 0;
-    while (freed < tokens && evictable_.oldest != kNoBlock) {
+    Block last = kNoBlock;
+    while (evictable_.oldest != kNoBlock && (freed < tokens || goes_with(evictable_.oldest, last))) {
         const Block victim = evictable_.oldest;
         Node& node = nodes_[victim];
         if (policy_ == trace::WritePolicy::write_back) copy_to_host(victim);
@@ -150,8 +172,8 @@ std::int64_t PrefixCache::evict(std::int64_t tokens) {
         node.device = false;
         freed += node.tokens;
         if (node.host) push(host_only_, victim);
-        else node.tokens = 0;
-        if (freed >= tokens) break;
+        else forget(victim);
+        last = victim;
     }
     evictable_tokens_ -= freed;
     device_tokens_ -= freed;

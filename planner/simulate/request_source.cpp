@@ -100,7 +100,7 @@ private:
 class TraceSource final : public RequestSource {
 public:
     TraceSource(const trace::Trace& trace, const TraceOptions& options) : trace_(trace), options_(options) {
-        wanted_ = options.requests > 0 ? options.requests : static_cast<std::int64_t>(trace.requests.size());
+        wanted_ = options.requests > 0 ? options.requests : (static_cast<std::int64_t>(trace.requests.size()) + options.every - 1) / options.every;
         first_us_ = trace.requests.front().time_us;
         lap_us_ = trace.requests.back().time_us - first_us_;
     }
@@ -118,10 +118,8 @@ public:
                 request.blocks = from.blocks;
                 request.identified = from.identified;
             }
-            if (++at_ == trace_.requests.size()) {
-                at_ = 0;
-                ++laps_;
-            }
+            at_ += static_cast<std::size_t>(options_.every);
+            for (; at_ >= trace_.requests.size(); at_ -= trace_.requests.size()) ++laps_;
             const bool fits = options_.longest == 0 || request.input + request.output <= options_.longest;
             if (!fits && options_.requests > 0) continue;
             ++made_;

@@ -67,6 +67,7 @@ struct TraceOptions {
     std::int64_t longest = 0;                 ///< longer requests are left out, as the engine refuses them (0: none)
     std::optional<std::int64_t> max_new;
     std::int64_t requests = 0;                ///< 0: all; more than there are: from the beginning again, times going on
+    std::int64_t every = 1;                   ///< each such request, as when they are dealt to so many pools in turn
     bool prefixes = true;                     ///< use the block ids
 };
 /// `trace` must outlive the source. Times start at 0.

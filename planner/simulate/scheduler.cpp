@@ -55,7 +55,7 @@ Percentiles percentiles(const std::map<std::int64_t, std::int64_t>& steps_at, st
 Scheduler::Scheduler(RequestSource& source, const Options& options)
     : source_(source), options_(options), pool_tokens_(round_down(options.pool_tokens, options.page)), running_(options.page, kReservationClip) {
     if (options.forest != nullptr && options.forest->size() > 0)
-        cache_.emplace(*options.forest, options.block_tokens, options.page, options.host_tokens, options.policy);
+        cache_.emplace(*options.forest, options.block_tokens, options.page, options.host_tokens, options.policy, options.eviction);
     initial_ratio_ = std::min(kInitialRatio * options.conservativeness, 1.0);
     least_ratio_ = std::min(initial_ratio_ * kLeastShare, 1.0);
     ratio_decay_ = (initial_ratio_ - least_ratio_) / kDecaySteps;
@@ -278,6 +278,7 @@ Result Scheduler::run() {
         fill_queue();
         if (!measuring_ && finished_ >= warmup) {
             measuring_ = true;
+            result_.warmup_requests = finished_;
             start_us_ = time_us_;
         }
         // A queue that runs dry is no longer the steady state that was asked for.
@@ -317,6 +318,7 @@ Result Scheduler::run() {
 
 Result Scheduler::finished_result() {
     Result& r = result_;
+    if (options_.progress) options_.progress(options_.expected_requests, options_.expected_requests);
     r.concurrency = percentiles(at_concurrency_, r.decode_steps);
     if (r.decode_steps > 0 && pool_tokens_ > 0) r.token_usage = usage_sum_ / static_cast<double>(r.decode_steps) / static_cast<double>(pool_tokens_);
     if (r.requests > 0) {

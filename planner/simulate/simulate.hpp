@@ -52,6 +52,7 @@ struct Options {
     std::int64_t block_tokens = 0;
     std::int64_t host_tokens = 0;
     trace::WritePolicy policy = trace::WritePolicy::write_through;
+    Eviction eviction = Eviction::blocks;        ///< SGLang: nodes
     bool recompute_last_token = true;            ///< an engine never takes a whole prompt from its cache
     double host_bytes_per_token = 0.0;           ///< for the time of a reload, with `host_bytes_per_second`
     double host_bytes_per_second = 0.0;
@@ -72,6 +73,7 @@ struct TimelinePoint {
 
 struct Result {
     std::int64_t requests = 0;                   ///< finished and measured
+    std::int64_t warmup_requests = 0;            ///< finished before the measurement began
     std::int64_t refused = 0;                    ///< can never fit
     std::int64_t aborted = 0;                    ///< did not fit even alone
     Percentiles concurrency;                     ///< over decode steps

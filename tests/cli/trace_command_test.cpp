@@ -167,6 +167,53 @@ TEST_CASE("Moments of a timeline lie evenly over a long simulation", "[cli][simu
     CHECK(steps[steps.size() / 2] < 0.7 * steps.back());
 }
 
+TEST_CASE("kvplan simulate says what it does not measure", "[cli][simulate]") {
+    const std::vector<std::string> arguments{"simulate", "--pool-tokens", "116000", "--input-tokens", "500", "--output-tokens", "3500", "--admission", "full", "--requests", "2000"};
+    const Outcome text = run_kvplan(arguments);
+    CHECK(text.out.find("requests fill the pool and are not measured") != std::string::npos);
+    auto with = arguments;
+    for (const char* more : {"--warmup", "0.25", "--format", "json"}) with.emplace_back(more);
+    const auto json = nlohmann::json::parse(run_kvplan(with).out);
+    // Requests finish 28 at a time: the first moment at which a quarter of 2,000 has finished is 504 (18 x 28).
+    CHECK(json["warmup_requests"] == 504);
+    with[with.size() - 3] = "0";
+    const auto all = nlohmann::json::parse(run_kvplan(with).out);
+    CHECK(all["warmup_requests"] == 0);
+}
+
+TEST_CASE("kvplan simulate of a deployment takes step times at the trace's own lengths, of one pool of several", "[cli][simulate]") {
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+        text += "{\"timestamp\": " + std::to_string(i * 50) + ", \"input_length\": 1000, \"output_length\": 100, \"hash_ids\": [" + std::to_string(2 * i) + ", " + std::to_string(2 * i + 1) + "]}\n";
+    const File trace(text);
+    const auto run = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"simulate", trace.path(), "--model", "llama-3.1-8b", "--gpu", "h100", "--tp", "1", "--format", "json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = run_kvplan(arguments);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return nlohmann::json::parse(outcome.out);
+    };
+    const auto one = run({});
+    CHECK(one["latency"]["basis"] == "ceilings");
+    CHECK(one["pools"] == 1);
+    // Two replicas: each has half of the requests.
+    const auto two = run({"--dp", "2"});
+    CHECK(two["pools"] == 2);
+    CHECK(two["requests"].get<int>() + two["warmup_requests"].get<int>() == 200);
+    CHECK(two["pool_tokens"] == one["pool_tokens"]);
+    CHECK(two["goodput"]["requests_per_second"].get<double>() == Approx(one["goodput"]["requests_per_second"].get<double>() / 2.0).epsilon(0.1));
+    // With the same requests at once on each, a replica is as fast as one alone.
+    const auto eight = run({"--concurrency", "8"}), sixteen = run({"--concurrency", "16", "--dp", "2"});
+    CHECK(sixteen["concurrency"]["mean"].get<double>() == Approx(eight["concurrency"]["mean"].get<double>()).epsilon(0.05));
+    CHECK(sixteen["latency"]["itl_seconds"]["p50"].get<double>() == Approx(eight["latency"]["itl_seconds"]["p50"].get<double>()).epsilon(0.05));
+    CHECK(sixteen["goodput"]["output_tokens_per_second"].get<double>() == Approx(eight["goodput"]["output_tokens_per_second"].get<double>()).epsilon(0.05));
+    // A fault of the flags is told before the trace is read.
+    const Outcome fault = run_kvplan({"simulate", "/nonexistent", "--model", "llama-3.1-8b", "--gpu", "h100", "--warmup", "2"});
+    CHECK(fault.code == 2);
+    CHECK(fault.err.find("--warmup") != std::string::npos);
+}
+
 TEST_CASE("kvplan simulate refuses what it cannot use", "[cli][simulate]") {
     REQUIRE(run_kvplan({"simulate"}).code == 2);
     REQUIRE(run_kvplan({"simulate", "--pool-tokens", "1000"}).code == 2);

@@ -18,6 +18,6 @@ namespace kvplan::sglang {
 
 /// A step is a prefill or a decode batch unless --enable-mixed-chunk; two batches may alternate where experts exchange tokens
 /// through an all-to-all backend (managers/scheduler.py, two_batch_overlap.py).
-[[nodiscard]] StepRules step_rules(const EngineOptions& options);
+[[nodiscard]] StepRules step_rules(const Scenario& scenario);
 
 }  // namespace kvplan::sglang

@@ -31,7 +31,7 @@ public:
     }
     HostRules host_rules(const Scenario& scenario) const override { return sglang::host_rules(scenario); }
     double admitted_requests(const Scenario& scenario, const AdmissionCase& c) const override { return sglang::admitted_requests(scenario.engine, c); }
-    StepRules step_rules(const Scenario& scenario) const override { return sglang::step_rules(scenario.engine); }
+    StepRules step_rules(const Scenario& scenario) const override { return sglang::step_rules(scenario); }
     void add_findings(const Scenario& scenario, Plan& plan) const override { sglang::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return sglang::rules(); }
 };

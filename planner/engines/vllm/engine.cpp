@@ -2,6 +2,7 @@
 
 #include "planner/engines/vllm/admission.hpp"
 #include "planner/engines/vllm/check.hpp"
+#include "planner/engines/vllm/defaults.hpp"
 #include "planner/engines/vllm/findings.hpp"
 #include "planner/engines/vllm/kv_layout.hpp"
 #include "planner/engines/vllm/memory.hpp"
@@ -31,6 +32,12 @@ public:
     }
     HostRules host_rules(const Scenario& scenario) const override { return vllm::host_rules(scenario); }
     double admitted_requests(const Scenario& scenario, const AdmissionCase& c) const override { return vllm::admitted_requests(scenario, c); }
+    StepRules step_rules(const Scenario& scenario) const override {
+        StepRules rules;
+        if (scenario.gpu) rules.chunk_tokens = max_num_batched_tokens(scenario);
+        else rules.chunk_tokens = scenario.engine.max_num_batched_tokens.value_or(rules.chunk_tokens);
+        return rules;
+    }
     void add_findings(const Scenario& scenario, Plan& plan) const override { vllm::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return vllm::rules(); }
 };
