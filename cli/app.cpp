@@ -87,6 +87,7 @@ constexpr Command kCommands[] = {
     {"sweep", add_sweep_command},
     {"merge", add_merge_command},
     {"compare", add_compare_command},
+    {"help", add_help_command},
 };
 
 // The command that the line names; null when it names none (then all are needed, for help and "did you mean").
@@ -152,6 +153,10 @@ int parse_and_run(int argc, const char* const* argv, Context& context) {
 }
 
 }  // namespace
+
+bool is_command(std::string_view name) {
+    return std::any_of(std::begin(kCommands), std::end(kCommands), [&](const Command& c) { return c.name == name; });
+}
 
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
     // A reader that goes away (`| head`) ends the writing, not the program.

@@ -67,6 +67,7 @@ void add_engines_command(CLI::App& app, Context& context);
 void add_models_command(CLI::App& app, Context& context);
 void add_trace_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
+void add_help_command(CLI::App& app, Context& context);
 void add_sweep_command(CLI::App& app, Context& context);
 void add_merge_command(CLI::App& app, Context& context);
 void add_compare_command(CLI::App& app, Context& context);
