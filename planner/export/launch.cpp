@@ -63,8 +63,17 @@ private:
         flag("--speculative-config", config.dump());
     }
 
+    /// A log tells every setting, also those that nobody gave.
+    [[nodiscard]] bool stated_default(const FieldSpec& field) const {
+        static const Scenario kDefaults;
+        if (s_.origin.at(std::string(field.name)) != "log") return false;
+        const std::string value = text_of(field.get(s_));
+        return value == "auto" || value == text_of(field.get(kDefaults));
+    }
+
     void put(const FieldSpec& field) {
         if (field.name == "model" || field.name == "quantization" || field.name == "draft_model" || (field.name == "kv_offloading_backend" && uses_lmcache())) return;
+        if (stated_default(field)) return;
         if (field.name == "nodes" && s_.hardware.nodes.value_or(1) < 2) return;
         const FieldValue value = field.get(s_);
         if (std::holds_alternative<std::monostate>(value)) return;

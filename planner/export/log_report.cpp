@@ -79,11 +79,14 @@ ReportSection serving_section(const logs::StartRecord& start, const logs::StartA
     ReportSection section;
     section.title = "Serving";
     auto& rows = section.table.rows;
-    rows.push_back({{"running requests", pair(s.running_mean, s.running_max)}, 0, false});
-    rows.push_back({{"queued requests", pair(s.queued_mean, s.queued_max)}, 0, false});
-    rows.push_back({{"token usage", pair(s.token_usage_mean, s.token_usage_max, 2)}, 0, false});
+    const auto add = [&rows](const char* name, std::optional<double> mean, std::optional<double> most, int decimals = 1) {
+        if (mean) rows.push_back({{name, pair(mean, most, decimals)}, 0, false});
+    };
+    add("running requests", s.running_mean, s.running_max);
+    add("queued requests", s.queued_mean, s.queued_max);
+    add("token usage", s.token_usage_mean, s.token_usage_max, 2);
     if (s.hit_rate) rows.push_back({{"prefix hit rate", percent(*s.hit_rate)}, 0, false});
-    rows.push_back({{"output tokens/s", pair(s.output_tokens_per_second_mean, s.output_tokens_per_second_max)}, 0, false});
+    add("output tokens/s", s.output_tokens_per_second_mean, s.output_tokens_per_second_max);
     if (s.accept_length) rows.push_back({{"accepted tokens a step", fixed(*s.accept_length, 2)}, 0, false});
     if (s.retraction_events > 0) section.sentences.push_back(fixed(s.retracted_requests, 0) + " requests were taken back in " + fixed(s.retraction_events, 0) + " retractions: the pool is too small for what runs at once.");
     if (s.preemptions > 0) section.sentences.push_back(fixed(s.preemptions, 0) + " preemptions: the pool is too small for what runs at once.");

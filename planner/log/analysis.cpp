@@ -88,6 +88,7 @@ public:
         if (seen.free_before_load && scenario_.engine.kind == EngineKind::sglang) scenario_.hardware.gpu_free = seen.free_before_load;
         if (seen.free_before_load && seen.free_after_load) scenario_.weights_per_gpu = *seen.free_before_load - *seen.free_after_load;
         if (code == "fraction_too_low" || code == "fraction_too_high" || code == "pool_out_of_memory" || code == "runtime_out_of_memory" || code == "free_memory_below_fraction") set_fraction(code);
+        if (code == "context_does_not_fit" && seen.kv_pool) take_pool(*seen.kv_pool);
         if (code == "context_does_not_fit")
             if (const FindingValue* longest = value_of(analysis_->outcome, "longest")) set("context_length", std::to_string(std::llround(longest->number)));
         if (code == "state_blocks_too_few")
@@ -96,6 +97,17 @@ public:
     }
 
 private:
+    // A length that does not fit leaves the plan without a pool; of a short one it has the pool to compare with.
+    void take_pool(Bytes measured) {
+        Scenario small = scenario_;
+        small.engine.context_length = 256;
+        const Plan planned = plan(small);
+        if (planned.gpu.kv_pool_bytes.count() <= 0 || scenario_.calibration) return;
+        CalibratedRules rules;
+        rules.budget_shift = measured - planned.gpu.kv_pool_bytes;
+        scenario_.calibration = rules;
+    }
+
     // From the plan with the measured memory: above the least, with room for graphs; after an out-of-memory error below what failed
     // by at least what was missing.
     void set_fraction(const std::string& code) {
@@ -122,7 +134,17 @@ private:
         if (field == nullptr) return;
         const std::string from = text_of(field->get(scenario_));
         if (from == value || set_field(scenario_, *field, value, "remedy")) return;
-        command_.changes.push_back({flag_of(*field), from, value});
+        note(flag_of(*field), from, value);
+    }
+
+    /// A flag that is changed twice has one change.
+    void note(std::string flag, const std::string& from, const std::string& to) {
+        for (CheckedCommand::Change& change : command_.changes)
+            if (change.field == flag) {
+                change.to = to;
+                return;
+            }
+        command_.changes.push_back({std::move(flag), from, to});
     }
 
     [[nodiscard]] std::string flag_of(const FieldSpec& field) const {
@@ -137,7 +159,7 @@ private:
             if (!corrected.sound) return std::nullopt;
             for (const launch::Correction& c : corrected.corrections) {
                 const FieldSpec* field = find_field(c.change.field);
-                command_.changes.push_back({field != nullptr ? flag_of(*field) : c.change.field, c.from, c.change.value});
+                note(field != nullptr ? flag_of(*field) : c.change.field, c.from, c.change.value);
             }
             scenario_ = std::move(corrected.scenario);
             result = std::move(corrected.plan);

@@ -22,6 +22,15 @@ bool is_configuration(LineKind kind) {
 // A start that has come this far does not print its configuration or load its weights once more.
 bool is_past_start(const StartRecord& start) { return start.ready || start.phase == Phase::serving || start.phase == Phase::sized; }
 
+// A traceback shows lines of source: `raise RuntimeError(f"NCCL error: {error_str}")` is not the error itself.
+bool is_source(std::string_view prefix) {
+    if (prefix.empty() || (prefix.back() != '"' && prefix.back() != '\'')) return false;
+    prefix.remove_suffix(1);
+    if (!prefix.empty() && (prefix.back() == 'f' || prefix.back() == 'r')) prefix.remove_suffix(1);
+    const std::size_t last = prefix.find_last_not_of(' ');
+    return last == std::string_view::npos || prefix[last] == '(';
+}
+
 // Loading begins anew once the server was up; before that, another DP worker may still load when the first has its sizes.
 bool is_restart(const StartRecord& start, const RankTag& tag) {
     if (start.ready || start.phase == Phase::serving) return true;
@@ -164,6 +173,7 @@ void LogReader::take_configuration(const Event& event) {
 }
 
 void LogReader::take_fault(const Event& event, const RankTag& tag) {
+    if (in_traceback_ && is_source(event.prefix)) return;
     StartRecord& start = current();
     if (event.rule->kind == LineKind::allocation_tried) {
         // "Tried to allocate 970.00 MiB. GPU 0 has a total capacity of 94.50 GiB of which 676.81 MiB is free."

@@ -43,7 +43,7 @@ private:
         outcome_.code = std::move(code);
         outcome_.values = std::move(values);
         if (fault != nullptr) {
-            outcome_.evidence.push_back(fault->text);
+            outcome_.evidence.push_back(fault->text.substr(0, fault->text.find_last_not_of(" \t") + 1));
             outcome_.values.push_back(words("phase", std::string(name_of(fault->phase))));
         }
         return true;

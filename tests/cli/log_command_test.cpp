@@ -136,3 +136,40 @@ TEST_CASE("what is no log is an input error", "[log][cli]") {
     CHECK(nothing.err.find("log.nothing-known") != std::string::npos);
     CHECK(test::run_kvplan({"plan", "--calibration", "/no/such/file.json"}).exit_code == 2);
 }
+
+TEST_CASE("A vLLM start that cannot hold one request is corrected to the length that the log names", "[log][cli]") {
+    const std::string file = test::temporary_file("vllm-length.log",
+        "(EngineCore_DP0 pid=200) INFO 01-20 10:00:12 [core.py:93] Initializing a V1 LLM engine (v0.14.0) with config: model='Qwen/Qwen3-32B', dtype=torch.bfloat16, max_seq_len=131072, tensor_parallel_size=1, "
+        "pipeline_parallel_size=1, data_parallel_size=1, quantization=None, enforce_eager=False, kv_cache_dtype=auto\n"
+        "(EngineCore_DP0 pid=200) INFO 01-20 10:01:12 [gpu_model_runner.py:3800] Model loading took 61.0347 GiB memory and 41.881 seconds\n"
+        "(EngineCore_DP0 pid=200) INFO 01-20 10:01:42 [gpu_worker.py:375] Available KV cache memory: 6.10 GiB\n"
+        "(EngineCore_DP0 pid=200) ERROR 01-20 10:01:42 [core.py:866] ValueError: To serve at least one request with the models's max seq len (131072), 32.00 GiB KV cache is needed, which is larger than the "
+        "available KV cache memory (6.10 GiB). Based on the available memory, the estimated maximum model length is 24976. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n");
+    const test::Ran ran = test::run_kvplan({"log", file, "--gpu", "h100", "--format", "json"});
+    INFO(ran.out << ran.err);
+    CHECK(ran.exit_code == 1);
+    const auto start = nlohmann::json::parse(ran.out)["starts"][0];
+    CHECK(start["outcome"]["code"] == "context_does_not_fit");
+    // 6.10 GiB / (64 layers x 8 heads x 2 x 128 x 2 B = 262,144 B) = 24,985 tokens, in blocks of 16: 24,976.
+    CHECK(start["outcome"]["remedy"]["command"] == "vllm serve Qwen/Qwen3-32B --dtype bfloat16 --max-model-len 24976");
+    REQUIRE(start["outcome"]["remedy"]["changed"].size() == 1);
+    CHECK(start["outcome"]["remedy"]["changed"][0]["flag"] == "--max-model-len");
+}
+
+TEST_CASE("Serving lines are held against the decode ceiling of as many requests of that length", "[log][cli]") {
+    // Llama 3.1 70B on 8 H200, 200 requests of 5,000 tokens: a step reads at least 200 x 5,000 x 40,960 B = 41 GB of KV and 17.6 GB of
+    // weights from 4.8 TB/s, 12.2 ms, so 16,400 tokens/s at the very most.
+    const std::string file = test::temporary_file("serving.log",
+        "[2025-10-16 03:22:00] server_args=ServerArgs(model_path='meta-llama/Llama-3.1-70B-Instruct', tp_size=8, mem_fraction_static=0.897, context_length=131072)\n"
+        "[2025-10-16 03:22:10 TP0] Load weight begin. avail mem=137.29 GB\n"
+        "[2025-10-16 03:22:40 TP0] Load weight end. type=LlamaForCausalLM, dtype=torch.bfloat16, avail mem=120.86 GB, mem usage=16.43 GB.\n"
+        "[2025-10-16 03:22:50] The server is fired up and ready to roll!\n"
+        "[2025-10-16 03:23:50 TP0] Decode batch, #running-req: 200, #token: 1000000, token usage: 0.40, cuda graph: True, gen throughput (token/s): 5000.00, #queue-req: 0,\n");
+    const test::Ran ran = test::run_kvplan({"log", file, "--gpu", "h200", "--format", "json"});
+    const auto rate = nlohmann::json::parse(ran.out)["serving"]["output_tokens_per_second"];
+    INFO(rate.dump());
+    CHECK(rate["max"] == 5000);
+    CHECK(rate["ceiling"].get<double>() <= 16400);
+    CHECK(rate["ceiling"].get<double>() > 5000);
+    CHECK(rate["share_of_ceiling"].get<double>() == Approx(5000 / rate["ceiling"].get<double>()));
+}

@@ -160,3 +160,28 @@ TEST_CASE("a server trapped between two fractions shows both errors", "[log][out
     CHECK(judge(log.starts[0], observe(log.starts[0])).code == "fraction_too_high");
     CHECK(judge(log.starts[1], observe(log.starts[1])).code == "fraction_too_low");
 }
+
+TEST_CASE("A line of source in a traceback is not the error", "[log][outcome]") {
+    const LogRecord log = read_log(
+        "[2025-12-18 03:20:02] server_args=ServerArgs(model_path='Qwen/Qwen3-32B', tp_size=4)\n"
+        "[2025-12-18 03:20:10 TP0] Init torch distributed begin.\n"
+        "[2025-12-18 03:20:20 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+        "  File \"/sgl-workspace/sglang/distributed/device_communicators/pynccl_wrapper.py\", line 289, in NCCL_CHECK\n"
+        "    raise RuntimeError(f\"NCCL error: {error_str}\")\n"
+        "RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)\n");
+    REQUIRE(log.starts.size() == 1);
+    const Outcome outcome = judge(log.starts[0], observe(log.starts[0]));
+    CHECK(outcome.code == "nccl");
+    REQUIRE_FALSE(outcome.evidence.empty());
+    CHECK(outcome.evidence[0] == "NCCL error: unhandled system error (run with NCCL_DEBUG=INFO for details)");
+    // A collector's JSON has a quote before the message too, and is no source.
+    const LogRecord json = read_log("{\"ts\":1,\"message\":\"Traceback (most recent call last):\"}\n{\"ts\":2,\"message\":\"NCCL error: unhandled system error\"}\n");
+    REQUIRE(json.starts.size() == 1);
+    CHECK(judge(json.starts[0], observe(json.starts[0])).code == "nccl");
+}
+
+TEST_CASE("Graphs that never finished were not observed", "[log]") {
+    const LogRecord log = read_log("[2025-12-18 03:20:42 TP0] Capture cuda graph begin. This can take up to several minutes. avail mem=3.50 GB\n");
+    REQUIRE(log.starts.size() == 1);
+    CHECK_FALSE(observe(log.starts[0]).graphs.has_value());
+}
