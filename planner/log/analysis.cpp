@@ -7,6 +7,7 @@
 #include "models/hardware/gpu_catalogue.hpp"
 #include "planner/engine_flags.hpp"
 #include "planner/export/launch.hpp"
+#include "planner/findings.hpp"
 #include "planner/launch/correct.hpp"
 #include "planner/scenario_fields.hpp"
 
@@ -154,7 +155,7 @@ private:
 
     std::optional<CheckedCommand> checked() {
         Plan result = plan(scenario_);
-        if (!result.fits || result.safe == std::optional(false)) {
+        if (!is_sound(result)) {
             launch::Corrected corrected = launch::correct(scenario_, result);
             if (!corrected.sound) return std::nullopt;
             for (const launch::Correction& c : corrected.corrections) {
@@ -173,6 +174,23 @@ private:
     Scenario scenario_;
     CheckedCommand command_;
 };
+
+/// An allocation that the plan knows is no matter of the fraction, whatever the phase it failed in.
+void name_request_table(StartAnalysis& analysis) {
+    Outcome& outcome = analysis.outcome;
+    if (outcome.code != "pool_out_of_memory" && outcome.code != "fraction_too_high") return;
+    constexpr double kSame = 0.01;
+    const FindingValue* tried = value_of(outcome, "tried");
+    for (const Finding& finding : analysis.comparison->planned.findings) {
+        if (finding.code != "request_table_does_not_fit") continue;
+        for (const FindingValue& value : finding.values) {
+            if (value.name == "table" && (tried == nullptr || std::abs(tried->number - value.number) > kSame * value.number)) return;
+            if (value.name == "table" || value.name == "rows") outcome.values.push_back(value);
+        }
+        outcome.code = "request_table_does_not_fit";
+        return;
+    }
+}
 
 std::optional<ServedCeiling> served_ceiling(const StartRecord& start, const Observed& seen, Scenario scenario) {
     double running = 0.0, busy = 0.0, tokens = 0.0;
@@ -217,6 +235,7 @@ StartAnalysis analyse(const StartRecord& start, const Overrides& overrides, cons
     if (!resolve_any(scenario, catalogues, result.not_planned)) return result;
     result.scenario = scenario;
     result.comparison = compare(scenario, start, result.seen);
+    name_request_table(result);
     result.ceiling = served_ceiling(start, result.seen, scenario);
     if (!result.outcome.code.empty() && result.outcome.code != "incomplete") result.remedy = Remedy(result).run();
     return result;

@@ -104,6 +104,18 @@ std::optional<Cause> draft_weights(const CauseInput& in, const FigureRow& row) {
     return std::nullopt;
 }
 
+/// The drafter's line is larger than its own tensors by the target's embedding and lm_head.
+std::optional<Cause> draft_twice(const CauseInput& in, const FigureRow& row) {
+    const Bytes own = in.planned->weights.draft_bytes;
+    if (!in.seen->draft_weights || own.count() == 0 || !is_pool_size(row.field) || *row.observed >= *row.planned) return std::nullopt;
+    double vocabulary = 0.0;
+    for (const WeightComponent& part : in.planned->weights.components)
+        if (part.name == "embedding" || part.name == "lm_head") vocabulary += d(part.bytes_per_rank);
+    const double more = d(*in.seen->draft_weights) - d(own);
+    if (vocabulary <= 0.0 || !near(more, vocabulary, 0.05)) return std::nullopt;
+    return because("draft_counted_twice", {"the drafter takes " + gib(d(*in.seen->draft_weights)) + ", its own tensors " + gib(d(own)) + ": " + gib(more) + " are embedding and lm_head once more"});
+}
+
 // --- bytes per token
 
 std::optional<Cause> kv_dtype(const CauseInput& in, const FigureRow& row) {
@@ -296,8 +308,8 @@ std::optional<Cause> pool_differs(const CauseInput& in, const FigureRow& row) {
     return because("pool_differs", {"free memory, weights and pools as observed leave " + gib(moved)});
 }
 
-constexpr std::array<Rule, 20> kRules = {
-    foreign_memory, other_gpu, loader_temporaries, capped_tokens, kv_dtype, free_memory, measured_weights, within_estimate, weights_format,
+constexpr std::array<Rule, 21> kRules = {
+    foreign_memory, other_gpu, loader_temporaries, capped_tokens, kv_dtype, draft_twice, free_memory, measured_weights, within_estimate, weights_format,
     draft_weights, indexer_outside, unbalanced_ranks, fraction_semantics, hybrid_pools, requests_by_pool, host_by_pool, other_rule_set, vllm_overhead, pool_differs, assumed_cost,
 };
 

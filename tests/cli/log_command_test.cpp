@@ -173,3 +173,31 @@ TEST_CASE("Serving lines are held against the decode ceiling of as many requests
     CHECK(rate["ceiling"].get<double>() > 5000);
     CHECK(rate["share_of_ceiling"].get<double>() == Approx(5000 / rate["ceiling"].get<double>()));
 }
+
+TEST_CASE("One allocation of 80 GiB is the request table of a ten-million-token context, not the fraction", "[log][cli]") {
+    // sglang#5755: 2,048 rows of 10,485,760 tokens x 4 B = 80.00 GiB.
+    const std::string file = test::temporary_file("scout.log",
+        "[2025-12-18 03:20:02] server_args=ServerArgs(model_path='meta-llama/Llama-4-Scout-17B-16E-Instruct', mem_fraction_static=0.8, tp_size=8, dp_size=1, context_length=None)\n"
+        "[2025-12-18 03:20:14 TP0] Load weight begin. avail mem=138.50 GB\n"
+        "[2025-12-18 03:20:40 TP0] Load weight end. type=Llama4ForConditionalGeneration, dtype=torch.bfloat16, avail mem=112.00 GB, mem usage=26.50 GB.\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 80.04 GiB. GPU 2 has a total capacity of 139.80 GiB of which 27.20 GiB is free.\n");
+    const auto outcome = nlohmann::json::parse(test::run_kvplan({"log", file, "--gpu", "h200", "--format", "json"}).out)["starts"][0]["outcome"];
+    INFO(outcome.dump(1));
+    CHECK(outcome["code"] == "request_table_does_not_fit");
+    const auto& changed = outcome["remedy"]["changed"];
+    REQUIRE(changed.size() == 1);
+    CHECK(changed[0]["flag"] == "--max-running-requests");
+}
+
+TEST_CASE("The missing memory of one request is told with both figures", "[log][cli]") {
+    // spark-vllm-docker#396: 196,608 tokens x 126,976 B = 23.25 GiB, and 22.5 GiB are there.
+    const std::string file = test::temporary_file("minimax.log",
+        "(EngineCore pid=2) INFO 05-02 10:01:42 [gpu_worker.py:375] Available KV cache memory: 22.50 GiB\n"
+        "(EngineCore pid=2) ValueError: To serve at least one request with the models's max seq len (196608), 23.25 GiB KV cache is needed, which is larger than the available KV cache memory (22.50 GiB). "
+        "Based on the available memory, the estimated maximum model length is 190256. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n");
+    const auto outcome = nlohmann::json::parse(test::run_kvplan({"log", file, "--format", "json"}).out)["starts"][0]["outcome"];
+    CHECK(outcome["code"] == "context_does_not_fit");
+    CHECK(outcome["diagnosis"].get<std::string>().find("23.25 GiB") != std::string::npos);
+    CHECK(outcome["diagnosis"].get<std::string>().find("22.50 GiB") != std::string::npos);
+    CHECK(outcome["diagnosis"].get<std::string>().find("190,256") != std::string::npos);
+}
