@@ -32,7 +32,7 @@ std::vector<Words> commands() {
     return {with({"plan"}), with({"solve", "max-hicache-size"}), {"check", "--gpu", "h200", "--", "python3", "-m", "sglang.launch_server", "--model-path", "moonshotai/Kimi-K2.5", "--tp", "8"},
             {"log", log_file(), "--gpu", "h200"}, {"doctor"}, {"gpus", "list"}, {"gpus", "show", "h200"}, {"models", "list"}, {"models", "show", "kimi-k2.5"}, {"engines", "list"}, {"engines", "show", "vllm"},
             {"explain"}, {"explain", "hicache_exceeds_host_ram"}, with({"explain", "capacity.max_total_num_tokens"}), {"trace", trace_file()}, {"simulate", "--pool-tokens", "100000", "--input-tokens", "1000", "--output-tokens", "exp:200", "--requests", "200"},
-            with({"sweep", "--set", "mem_fraction_static=0.80:0.90:0.05"}), {"help"}, {"help", "units"}};
+            with({"sweep", "--set", "mem_fraction_static=0.80:0.90:0.05"}), {"compare", "--model", "llama-3.1-70b", "--gpu", "h200", "--tp", "4", "--mem-fraction-static", "0.8,0.9"}, {"help"}, {"help", "units"}};
 }
 
 std::string line_of(const Words& words) {
