@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 #include "models/json/document.hpp"
 #include "planner/export/csv.hpp"
 #include "planner/export/json.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/context.hpp"
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 #include "models/hardware/probe.hpp"
 #include "planner/doctor.hpp"
 #include "planner/export/doctor_report.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/context.hpp"
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 #include "cli/scenario_options.hpp"
 #include "planner/export/log_json.hpp"
 #include "planner/export/prometheus.hpp"

@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "charts/picture.hpp"
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 
 namespace kvplan::cli {
 

@@ -8,7 +8,7 @@
 #include "charts/of_results.hpp"
 #include "charts/picture.hpp"
 #include "cli/context.hpp"
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 #include "cli/scenario_options.hpp"
 #include "cli/simulate_setup.hpp"
 #include "planner/export/simulate_export.hpp"

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <utility>
 
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 #include "models/json/document.hpp"
 
 namespace kvplan::cli {

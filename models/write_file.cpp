@@ -1,15 +1,15 @@
-#include "cli/output_file.hpp"
+#include "models/write_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <cstdlib>
 #include <filesystem>
 
-namespace kvplan::cli {
+namespace kvplan {
 
 namespace {
 
@@ -43,7 +43,11 @@ std::string write_and_rename(const std::string& path, const std::string& text, m
     if (error == 0 && fchmod(file, mode) != 0) error = errno;
     if (error == 0 && fsync(file) != 0) error = errno;
     if (close(file) != 0 && error == 0) error = errno;
-    if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+    if (error == 0) {
+        std::error_code failure;
+        std::filesystem::rename(temporary, path, failure);
+        error = failure.value();
+    }
     if (error == 0) return {};
     unlink(temporary.c_str());
     return problem(path, error);
@@ -67,4 +71,4 @@ std::string write_file(const std::string& path, const std::string& text) {
     return write_and_rename(target.string(), text, status.st_mode & 07777);
 }
 
-}  // namespace kvplan::cli
+}  // namespace kvplan
