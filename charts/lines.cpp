@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "charts/area.hpp"
 #include "charts/frame.hpp"
 
 namespace kvplan::charts {
@@ -59,7 +60,9 @@ void add_curve(Frame& frame, const Series& series, const Scale& x, const Scale& 
 
 }  // namespace
 
-Drawing draw(const LineChart& chart, Size size, const Theme& theme) {
+Drawing draw(const LineChart& chart, Size size, const Theme& theme) { return draw_with_area(chart, size, theme).drawing; }
+
+DrawnLines draw_with_area(const LineChart& chart, Size size, const Theme& theme) {
     Frame frame(size, theme);
     Extent across, up;
     for (const Series& series : chart.series)
@@ -74,7 +77,7 @@ Drawing draw(const LineChart& chart, Size size, const Theme& theme) {
         frame.margins({}, chart.y.title, chart.x.title);
         frame.border();
         frame.say("no data");
-        return frame.take();
+        return {frame.take(), std::nullopt};
     }
     const Scale y = scale_of(chart.y, up.least, up.most, std::max(3, static_cast<int>(size.height / 55)));
     std::vector<std::string> numbers;
@@ -90,7 +93,7 @@ Drawing draw(const LineChart& chart, Size size, const Theme& theme) {
     for (std::size_t i = 0; i < chart.series.size(); ++i) add_curve(frame, chart.series[i], x, y, theme.series[i % theme.series.size()]);
     frame.border();
     frame.markers(chart.markers, x);
-    return frame.take();
+    return {frame.take(), DataArea{{frame.left(), frame.top()}, {frame.right(), frame.bottom()}, x, y}};
 }
 
 }  // namespace kvplan::charts

@@ -80,4 +80,73 @@ LineChart timeline_chart(const simulate::Result& result, std::int64_t pool_token
     return chart;
 }
 
+namespace {
+
+std::string words(std::string_view name) {
+    std::string text(name);
+    for (char& c : text)
+        if (c == '_') c = ' ';
+    return text;
+}
+
+// The stretches of the curve between changes of the binding resource; none where one binds all along.
+std::vector<Range> binding_ranges(const ThroughputPlan& throughput) {
+    std::vector<Range> ranges;
+    if (throughput.changes.empty()) return ranges;
+    const double first = throughput.curve.front().concurrency, last = throughput.curve.back().concurrency;
+    double from = first;
+    for (const ThroughputChange& change : throughput.changes) {
+        ranges.push_back({from, change.concurrency, "bound by " + words(change.from), false});
+        from = change.concurrency;
+    }
+    ranges.push_back({from, last, "bound by " + words(throughput.curve.back().limited_by), false});
+    return ranges;
+}
+
+}  // namespace
+
+LineChart throughput_chart(const Plan& plan) {
+    const ThroughputPlan& throughput = plan.throughput;
+    LineChart chart{"Output tokens per second of the deployment", {"requests at once", Unit::plain, true, {}, {}}, {"output tokens/s", Unit::plain, true, {}, {}}, {}, {}, {}};
+    Series bound{"upper bound", {}, false}, expected{"expected", {}, false};
+    if (throughput.changes.empty() && !throughput.curve.empty()) bound.name += ", by " + words(throughput.curve.front().limited_by);
+    for (const ThroughputPoint& point : throughput.curve) {
+        bound.points.push_back({point.concurrency, point.output_tokens_per_second.value});
+        expected.points.push_back({point.concurrency, point.expected_output_tokens_per_second});
+    }
+    if (throughput.curve.empty()) return chart;
+    const double first = throughput.curve.front().concurrency, last = throughput.curve.back().concurrency;
+    chart.series = {std::move(bound), std::move(expected)};
+    for (const Ceiling& ceiling : throughput.ceilings)
+        chart.series.push_back({words(ceiling.resource) + " ceiling", {{first, ceiling.tokens_per_second.value}, {last, ceiling.tokens_per_second.value}}, true});
+    chart.ranges = binding_ranges(throughput);
+    if (plan.concurrency.admission && *plan.concurrency.admission > 0) chart.markers.push_back({*plan.concurrency.admission, "operating point"});
+    return chart;
+}
+
+BarChart concurrency_chart(const Plan& plan) {
+    const ConcurrencyPlan& c = plan.concurrency;
+    BarChart chart{"Requests at once, whole deployment", {"requests", Unit::plain, false, 0.0, {}}, {}, {}};
+    const auto bar = [&](const char* name, const std::optional<double>& value) {
+        if (value) chart.bars.push_back({name, {{"requests", *value, false}}});
+    };
+    bar("all at full length", c.full_length);
+    bar("retraction-free", c.retraction_free);
+    bar("admission", c.admission);
+    bar("steady state", c.steady_state);
+    if (c.offered) chart.limits.push_back({*c.offered, "offered"});
+    return chart;
+}
+
+LineChart context_chart(const Plan& plan) {
+    LineChart chart{"Requests at once by context", {"tokens of context", Unit::plain, true, {}, {}}, {"requests", Unit::plain, true, {}, {}}, {}, {}, {}};
+    Series full{"all at full length", {}, false}, steady{"steady state", {}, true};
+    for (const ConcurrencyByContext& at : plan.concurrency.by_context) {
+        if (at.full_length > 0) full.points.push_back({static_cast<double>(at.context_tokens.count()), static_cast<double>(at.full_length)});
+        if (at.steady_state > 0) steady.points.push_back({static_cast<double>(at.context_tokens.count()), at.steady_state});
+    }
+    chart.series = {std::move(full), std::move(steady)};
+    return chart;
+}
+
 }  // namespace kvplan::charts
