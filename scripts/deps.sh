@@ -11,6 +11,12 @@ packages=(
   catch2 libbenchmark-dev
 )
 
+if [[ ${KVPLAN_WITH_GUI:-1} != 0 ]]; then
+  packages+=(libimgui-dev libglfw3-dev libgl1-mesa-dev)
+  # A screen for the window's test.
+  packages+=(xvfb xauth xdotool libgl1-mesa-dri libegl1)
+fi
+
 missing=()
 for package in "${packages[@]}"; do
   status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)

@@ -1,0 +1,41 @@
+# What the window needs: Dear ImGui with its GLFW and OpenGL3 backends, GLFW and OpenGL. Sets KVPLAN_GUI_READY, or
+# says in KVPLAN_GUI_MISSING what is not there. KVPLAN_IMGUI_SOURCE_DIR takes a newer source tree.
+set(KVPLAN_IMGUI_SOURCE_DIR "" CACHE PATH "Dear ImGui's source tree, instead of an installed package")
+set(KVPLAN_GUI_MISSING "")
+
+find_package(glfw3 3.3 QUIET)
+if(NOT TARGET glfw)
+  list(APPEND KVPLAN_GUI_MISSING "GLFW (libglfw3-dev)")
+endif()
+set(OpenGL_GL_PREFERENCE GLVND)
+find_package(OpenGL QUIET)
+if(NOT TARGET OpenGL::GL)
+  list(APPEND KVPLAN_GUI_MISSING "OpenGL (libgl1-mesa-dev)")
+endif()
+if(KVPLAN_IMGUI_SOURCE_DIR)
+  add_library(kvplan_imgui STATIC EXCLUDE_FROM_ALL
+    ${KVPLAN_IMGUI_SOURCE_DIR}/imgui.cpp ${KVPLAN_IMGUI_SOURCE_DIR}/imgui_draw.cpp ${KVPLAN_IMGUI_SOURCE_DIR}/imgui_tables.cpp
+    ${KVPLAN_IMGUI_SOURCE_DIR}/imgui_widgets.cpp ${KVPLAN_IMGUI_SOURCE_DIR}/misc/cpp/imgui_stdlib.cpp
+    ${KVPLAN_IMGUI_SOURCE_DIR}/backends/imgui_impl_glfw.cpp ${KVPLAN_IMGUI_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp)
+  target_include_directories(kvplan_imgui SYSTEM PUBLIC ${KVPLAN_IMGUI_SOURCE_DIR} ${KVPLAN_IMGUI_SOURCE_DIR}/backends ${KVPLAN_IMGUI_SOURCE_DIR}/misc/cpp)
+  target_link_libraries(kvplan_imgui PUBLIC glfw OpenGL::GL ${CMAKE_DL_LIBS})
+else()
+  find_package(PkgConfig QUIET)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(imgui QUIET IMPORTED_TARGET imgui>=1.86)
+  endif()
+  if(TARGET PkgConfig::imgui)
+    add_library(kvplan_imgui INTERFACE)
+    find_path(KVPLAN_IMGUI_BACKENDS imgui_impl_glfw.h HINTS ${imgui_INCLUDE_DIRS} PATH_SUFFIXES backends)
+    target_include_directories(kvplan_imgui SYSTEM INTERFACE ${imgui_INCLUDE_DIRS} ${KVPLAN_IMGUI_BACKENDS})
+    target_link_libraries(kvplan_imgui INTERFACE PkgConfig::imgui glfw OpenGL::GL ${CMAKE_DL_LIBS})
+  else()
+    list(APPEND KVPLAN_GUI_MISSING "Dear ImGui 1.86 (libimgui-dev)")
+  endif()
+endif()
+
+if(KVPLAN_GUI_MISSING)
+  set(KVPLAN_GUI_READY OFF)
+else()
+  set(KVPLAN_GUI_READY ON)
+endif()
