@@ -95,8 +95,8 @@ std::vector<ComparedRow> differing_fields(const std::vector<NamedPlan>& plans) {
         bool differs = false;
         for (const NamedPlan& named : plans) {
             ComparedCell compared{text_of(field.get(*named.scenario)), "", Change::none};
-            if (!row.cells.empty() && compared.value != row.cells.front().value) compared.change = Change::other, differs = true;
             if (compared.value.empty()) compared.value = "default";
+            if (!row.cells.empty() && compared.value != row.cells.front().value) compared.change = Change::other, differs = true;
             row.cells.push_back(std::move(compared));
         }
         if (differs) rows.push_back(std::move(row));

@@ -108,6 +108,8 @@ TEST_CASE("Pinned scenarios stand beside the present one, with signed difference
     rig.backend.frames(rig.window, 2);
     const std::string text = rig.text();
     CHECK(contains(text, "hicache_size"));
+    CHECK_FALSE(contains(text, "tp_size"));         // the same in both: no line
+    CHECK_FALSE(contains(text, "draft_model"));     // not given in either
     CHECK(contains(text, "-72.00 GB"));   // (39 - 30) x 8 ranks less in the host pools
     CHECK(contains(text, "+72.00 GB"));   // and more left
     rig.click("unpin/0");
