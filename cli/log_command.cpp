@@ -41,6 +41,20 @@ void add_error(Diagnostics& diagnostics, std::string code, std::string file, std
     diagnostics.add(std::move(d));
 }
 
+/// What a file is that no line can be read from; empty when its bytes may be text.
+std::string unreadable_form(std::string_view head) {
+    struct Magic {
+        std::string_view bytes, what;
+    };
+    static constexpr Magic kForms[] = {{"\x1f\x8b", "gzip: zcat FILE | kvplan log -"}, {"\x28\xb5\x2f\xfd", "zstd: zstdcat FILE | kvplan log -"}, {"\xfd" "7zXZ", "xz: xzcat FILE | kvplan log -"},
+                                       {"BZh", "bzip2: bzcat FILE | kvplan log -"}, {"PK\x03\x04", "a zip archive: unzip it first"},
+                                       {"\xff\xfe", "UTF-16, as PowerShell writes it: iconv -f UTF-16 -t UTF-8 FILE | kvplan log -"},
+                                       {"\xfe\xff", "UTF-16: iconv -f UTF-16 -t UTF-8 FILE | kvplan log -"}};
+    for (const Magic& form : kForms)
+        if (head.substr(0, form.bytes.size()) == form.bytes) return std::string(form.what);
+    return {};
+}
+
 // The first piece decides: a JSON document and a scrape are small and read whole, a log streams.
 std::optional<logs::LogRecord> read_stream(std::istream& in, const std::string& name, Diagnostics& diagnostics) {
     constexpr std::size_t kPiece = std::size_t{1} << 20, kMostWhole = std::size_t{64} << 20;
@@ -50,6 +64,10 @@ std::optional<logs::LogRecord> read_stream(std::istream& in, const std::string& 
         return std::string_view(piece.data(), static_cast<std::size_t>(in.gcount()));
     };
     std::string_view first = next();
+    if (const std::string form = unreadable_form(first); !form.empty()) {
+        add_error(diagnostics, "log.not-text", name, "the input is not plain text but " + form.substr(0, form.find(": ")), form.substr(form.find(": ") + 2));
+        return std::nullopt;
+    }
     const logs::LiveKind kind = logs::live_kind(first);
     if (kind != logs::LiveKind::none) {
         std::string text(first);

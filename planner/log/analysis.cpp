@@ -5,11 +5,8 @@
 
 #include "models/hardware/free_memory.hpp"
 #include "models/hardware/gpu_catalogue.hpp"
-#include "planner/engine_flags.hpp"
-#include "planner/export/launch.hpp"
-#include "planner/findings.hpp"
-#include "planner/launch/correct.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/log/remedy.hpp"
+#include "planner/plan.hpp"
 
 namespace kvplan::logs {
 
@@ -79,102 +76,6 @@ const FindingValue* value_of(const Outcome& outcome, std::string_view name) {
     return nullptr;
 }
 
-class Remedy {
-public:
-    Remedy(const StartAnalysis& analysis) : analysis_(&analysis), scenario_(*analysis.scenario) {}
-
-    std::optional<CheckedCommand> run() {
-        const Observed& seen = analysis_->seen;
-        const std::string& code = analysis_->outcome.code;
-        if (seen.free_before_load && scenario_.engine.kind == EngineKind::sglang) scenario_.hardware.gpu_free = seen.free_before_load;
-        if (seen.free_before_load && seen.free_after_load) scenario_.weights_per_gpu = *seen.free_before_load - *seen.free_after_load;
-        if (code == "fraction_too_low" || code == "fraction_too_high" || code == "pool_out_of_memory" || code == "runtime_out_of_memory" || code == "free_memory_below_fraction") set_fraction(code);
-        if (code == "context_does_not_fit" && seen.kv_pool) take_pool(*seen.kv_pool);
-        if (code == "context_does_not_fit")
-            if (const FindingValue* longest = value_of(analysis_->outcome, "longest")) set("context_length", std::to_string(std::llround(longest->number)));
-        if (code == "state_blocks_too_few")
-            if (const FindingValue* blocks = value_of(analysis_->outcome, "blocks")) set("max_running_requests", std::to_string(std::llround(blocks->number)));
-        return checked();
-    }
-
-private:
-    // A length that does not fit leaves the plan without a pool; of a short one it has the pool to compare with.
-    void take_pool(Bytes measured) {
-        Scenario small = scenario_;
-        small.engine.context_length = 256;
-        const Plan planned = plan(small);
-        if (planned.gpu.kv_pool_bytes.count() <= 0 || scenario_.calibration) return;
-        CalibratedRules rules;
-        rules.budget_shift = measured - planned.gpu.kv_pool_bytes;
-        scenario_.calibration = rules;
-    }
-
-    // From the plan with the measured memory: above the least, with room for graphs; after an out-of-memory error below what failed
-    // by at least what was missing.
-    void set_fraction(const std::string& code) {
-        const Plan now = plan(scenario_);
-        std::optional<double> wanted = now.gpu.mem_fraction.recommended;
-        if (!wanted) return;
-        if (code == "fraction_too_low") {
-            if (const FindingValue* least = value_of(analysis_->outcome, "least_fraction")) wanted = std::max(*wanted, least->number + 0.005);
-        } else if (code == "free_memory_below_fraction") {
-            if (const FindingValue* most = value_of(analysis_->outcome, "largest_fraction")) wanted = std::min(*wanted, most->number);
-        } else {
-            const FindingValue *tried = value_of(analysis_->outcome, "tried"), *free = value_of(analysis_->outcome, "free");
-            const double base = scenario_.engine.kind == EngineKind::sglang ? d(now.gpu.free_before_load_bytes.expected) : d(now.gpu.total_bytes);
-            const double missing = (tried != nullptr ? tried->number : 0.0) - (free != nullptr ? free->number : 0.0) + static_cast<double>(kGiB);
-            wanted = std::min(*wanted, now.gpu.mem_fraction.value - std::max(missing, static_cast<double>(kGiB)) / base);
-        }
-        wanted = std::floor(*wanted * 1000) / 1000;
-        if (*wanted <= 0 || *wanted >= 1) return;
-        set(scenario_.engine.kind == EngineKind::sglang ? "mem_fraction_static" : "gpu_memory_utilization", text_of(FieldValue{*wanted}));
-    }
-
-    void set(std::string_view name, const std::string& value) {
-        const FieldSpec* field = find_field(name);
-        if (field == nullptr) return;
-        const std::string from = text_of(field->get(scenario_));
-        if (from == value || set_field(scenario_, *field, value, "remedy")) return;
-        note(flag_of(*field), from, value);
-    }
-
-    /// A flag that is changed twice has one change.
-    void note(std::string flag, const std::string& from, const std::string& to) {
-        for (CheckedCommand::Change& change : command_.changes)
-            if (change.field == flag) {
-                change.to = to;
-                return;
-            }
-        command_.changes.push_back({std::move(flag), from, to});
-    }
-
-    [[nodiscard]] std::string flag_of(const FieldSpec& field) const {
-        const std::string_view flag = engine_flag(field, scenario_.engine.kind);
-        return std::string(flag.empty() ? field.name : flag);
-    }
-
-    std::optional<CheckedCommand> checked() {
-        Plan result = plan(scenario_);
-        if (!is_sound(result)) {
-            launch::Corrected corrected = launch::correct(scenario_, result);
-            if (!corrected.sound) return std::nullopt;
-            for (const launch::Correction& c : corrected.corrections) {
-                const FieldSpec* field = find_field(c.change.field);
-                note(field != nullptr ? flag_of(*field) : c.change.field, c.from, c.change.value);
-            }
-            scenario_ = std::move(corrected.scenario);
-            result = std::move(corrected.plan);
-        }
-        if (command_.changes.empty()) return std::nullopt;
-        command_.command = exporting::launch_text(scenario_, result).command;
-        return command_;
-    }
-
-    const StartAnalysis* analysis_;
-    Scenario scenario_;
-    CheckedCommand command_;
-};
-
 /// An allocation that the plan knows is no matter of the fraction, whatever the phase it failed in.
 void name_request_table(StartAnalysis& analysis) {
     Outcome& outcome = analysis.outcome;
@@ -237,7 +138,7 @@ StartAnalysis analyse(const StartRecord& start, const Overrides& overrides, cons
     result.comparison = compare(scenario, start, result.seen);
     name_request_table(result);
     result.ceiling = served_ceiling(start, result.seen, scenario);
-    if (!result.outcome.code.empty() && result.outcome.code != "incomplete") result.remedy = Remedy(result).run();
+    if (!result.outcome.code.empty() && result.outcome.code != "incomplete") result.remedy = remedy_for(result);
     return result;
 }
 

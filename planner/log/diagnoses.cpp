@@ -29,7 +29,7 @@ const std::vector<DiagnosisText>& diagnoses() {
         {"state_blocks_too_few",
          "Every running request of a hybrid model needs a state block: {asked} requests were allowed, {blocks} blocks exist.",
          "Set --max-num-seqs to at most {blocks}."},
-        {"state_pool_too_small", "The pool of Mamba or linear-attention states holds no request.", "Raise --mem-fraction-static or --mamba-full-memory-ratio, or set --max-mamba-cache-size."},
+        {"state_pool_too_small", "The pool of Mamba or linear-attention states holds no request[[; the weights alone take the fraction up to {least_fraction}]].", "Raise --mem-fraction-static or --mamba-full-memory-ratio, or set --max-mamba-cache-size."},
         {"swa_pool_too_small", "The pool of the sliding-window layers cannot hold one request's window.", "Raise --swa-full-tokens-ratio."},
         {"free_memory_below_fraction",
          "Less memory is free at the start than the fraction asks for[[: {free} free of {total}, {wanted} wanted]]. Another process holds memory on the GPU, or the fraction is of more than exists.",

@@ -47,6 +47,8 @@ constexpr LineRule kRules[] = {
     failure("cudaHostRegister", "pinning_failed", "rror"),
     failure("cudaHostRegister", "pinning_failed", "invalid argument"),
     failure("cudaHostAlloc", "pinning_failed", "fail"),
+    failure("Error while creating shared memory segment", "shared_memory_full"),
+    failure("posix_fallocate failed", "shared_memory_full", "No space left"),
     failure("NCCL error", "nccl"),
     failure("ncclSystemError", "nccl"),
     failure("ncclUnhandledCudaError", "nccl"),
@@ -58,8 +60,14 @@ constexpr LineRule kRules[] = {
     failure("Memory cgroup out of memory", "killed_for_memory"),
     failure("oom-kill:", "killed_for_memory"),
     failure("OOMKilled", "killed_for_memory"),
+    failure("oom_kill event", "killed_for_memory"),              // Slurm, by version
+    failure("oom-kill event", "killed_for_memory"),
+    failure("killed by the OOM killer", "killed_for_memory"),    // systemd
+    failure("Failed with result 'oom-kill'", "killed_for_memory"),
+    failure("killed due to memory pressure", "killed_for_memory"),   // Ray
     failure("SIGKILL", "killed"),
     failure("exit code -9", "killed"),
+    failure("status=9/KILL", "killed"),
     failure("exitcode: -9", "killed"),
     failure("exit code 137", "killed"),
     failure("exit code: 137", "killed"),

@@ -104,6 +104,7 @@ void LogReader::take(const Event& event) {
     if (begins && !log_.starts.empty() && is_restart(current(), prefix.rank)) begin_start();
     RankRecord& rank = rank_record(prefix.rank);
     if (take_sglang_start(event, rank) || take_vllm_start(event, rank)) note_wording(*event.rule);
+    current().pinning = kind == LineKind::host_pool || kind == LineKind::offload_file;
     note_time(prefix, kind);
 }
 

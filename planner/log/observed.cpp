@@ -127,7 +127,8 @@ Observed observe(const StartRecord& start) {
     seen.free_before_load = bytes_of(start, &RankRecord::free_before_gib, &Spread::least);
     seen.free_after_load = bytes_of(start, &RankRecord::free_after_gib, &Spread::least);
     seen.weights = bytes_of(start, &RankRecord::weights_gib, &Spread::first);
-    // Excerpts often lack the first line; the log's own difference stands for it.
+    // Before 2025-03 the end of the load tells what is free, not what it took; excerpts often lack the first line.
+    if (!seen.weights && seen.free_before_load && seen.free_after_load) seen.weights = *seen.free_before_load - *seen.free_after_load;
     if (!seen.free_before_load && seen.free_after_load && seen.weights) seen.free_before_load = *seen.free_after_load + *seen.weights;
     seen.draft_weights = bytes_of(start, &RankRecord::draft_weights_gib, &Spread::first);
     seen.left_after_pools = bytes_of(start, &RankRecord::pool_end_gib, &Spread::least);

@@ -111,6 +111,8 @@ private:
             if (const Fault* fault = find(code)) {
                 std::vector<FindingValue> values;
                 copy(*fault, {{Figure::avail_gib, "least"}, {Figure::other_gib, "most"}}, values);
+                if (code == "state_pool_too_small")
+                    if (const auto least = least_fraction(fault)) values.push_back(number("least_fraction", "ratio", std::ceil(*least * 1000) / 1000));
                 return fail(std::string(code), fault, std::move(values));
             }
         return false;
@@ -139,7 +141,7 @@ private:
     }
 
     bool host_messages() {
-        for (const std::string_view code : {"host_check", "host_smaller_than_device", "pinning_failed", "no_space_left"})
+        for (const std::string_view code : {"host_check", "host_smaller_than_device", "pinning_failed", "shared_memory_full", "no_space_left"})
             if (const Fault* fault = find(code)) {
                 if (code == "no_space_left" && start_->phase < Phase::pools) continue;   // of a download, not of /dev/shm
                 std::vector<FindingValue> values;
@@ -213,7 +215,7 @@ private:
     // No fault was printed and the server is not ready.
     Outcome unfinished() {
         std::vector<FindingValue> values;
-        if (start_->phase == Phase::host_pools || (start_->phase < Phase::sized && !seen_->host_pools.empty())) {
+        if (start_->phase == Phase::host_pools || ((start_->pinning || start_->phase < Phase::sized) && !seen_->host_pools.empty())) {
             add_host(values);
             fail("host_pinning_stalled", nullptr, std::move(values));
             outcome_.started = false;

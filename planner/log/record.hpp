@@ -102,6 +102,7 @@ struct StartRecord {
     Phase phase = Phase::none;            // the furthest one
     bool ready = false;
     bool ended_within_line = false;       // the input ends inside a line of this start
+    bool pinning = false;                 // its last start-up line asks for a host pool, which is pinned from then on
     int first_day = 0, last_day = 0;      // yyyymmdd, or mmdd
     std::optional<std::int64_t> first_second, ready_second;
     // The wordings seen exist on the engine's main branch from `since` until before `until` (0: no bound).

@@ -235,7 +235,6 @@ WrittenLog write_sglang_log(const LogFacts& facts, int day, LogWrapping wrapping
             if (w.has("prefill_graphs") && day >= 20251120) w.sglang(begin_and_end(w, day, "piecewise", "target prefill", "prefill_graphs"));
             if (w.has("draft_graphs")) w.sglang(begin_and_end(w, day, "draft", "draft decode", "draft_graphs"));
         }
-        write_host(w, day);
     }
     if (facts.outcome == "pool_out_of_memory") w.sglang("KV Cache is allocated. #tokens: 1000, KV size: 20.00 GB");
     if (facts.outcome.empty() && w.has("max_tokens") && w.has("max_running")) {
@@ -243,6 +242,8 @@ WrittenLog write_sglang_log(const LogFacts& facts, int day, LogWrapping wrapping
         if (day >= 20250531 && w.has("end")) line += ", available_gpu_mem=" + w.gib("end") + " GB";
         w.sglang(line);
     }
+    // The cache tree, and with it the host pools, is made after the limits are told.
+    if (facts.outcome != "fraction_too_low" && facts.outcome != "weights_do_not_fit") write_host(w, day);
     if (facts.outcome.empty()) w.sglang("The server is fired up and ready to roll!", false);
     else write_sglang_failure(w, facts);
     return w.done();

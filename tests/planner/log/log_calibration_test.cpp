@@ -119,15 +119,20 @@ TEST_CASE("another fraction of a calibrated DeepSeek-V4 under DP attention is pr
     const Deployment deployment{"deepseek-v4-pro", "mi355x", "sglang@2026-07-15",
                                 {{"tp_size", "8"}, {"dp_size", "8"}, {"ep_size", "8"}, {"enable_dp_attention", "true"}, {"context_length", "9472"}, {"page_size", "256"},
                                  {"swa_full_tokens_ratio", "0.15"}, {"kv_cache_dtype", "fp8_e4m3"}}};
-    Observed seen;
-    seen.free_before_load = nearest_bytes(276.9 * static_cast<double>(kGiB));
-    seen.free_after_load = nearest_bytes((276.9 - 129.29) * static_cast<double>(kGiB));
-    seen.max_total_num_tokens = 7053056;
-    seen.fraction = 0.80;
-    const auto made = calibrate(scenario_of(deployment, {{"mem_fraction_static", "0.80"}}), seen, "five points");
-    REQUIRE(std::holds_alternative<Calibration>(made));
-    const auto& calibration = std::get<Calibration>(made);
-    CHECK(predicted(calibration, deployment, {{"mem_fraction_static", "0.92"}}) == Approx(tokens_of("idx-dsv4pro-mi355x-dp8-gmu092")).epsilon(0.005));
+    const std::vector<std::pair<std::string, std::string>> rows = {{"idx-dsv4pro-mi355x-dp8-gmu080", "0.80"}, {"idx-dsv4-gmu090", "0.90"}, {"idx-dsv4pro-mi355x-dp8-gmu092", "0.92"}};
+    for (const auto& [from, fraction] : rows) {
+        Observed seen;
+        seen.free_before_load = nearest_bytes(276.9 * static_cast<double>(kGiB));
+        seen.free_after_load = nearest_bytes((276.9 - 129.29) * static_cast<double>(kGiB));
+        seen.max_total_num_tokens = static_cast<std::int64_t>(tokens_of(from));
+        seen.fraction = std::stod(fraction);
+        const auto made = calibrate(scenario_of(deployment, {{"mem_fraction_static", fraction}}), seen, "five points");
+        REQUIRE(std::holds_alternative<Calibration>(made));
+        for (const auto& [to, other] : rows) {
+            INFO(from << " predicts " << to);
+            CHECK(static_cast<double>(predicted(std::get<Calibration>(made), deployment, {{"mem_fraction_static", other}})) == Approx(tokens_of(to)).epsilon(0.005));
+        }
+    }
 }
 
 TEST_CASE("a calibration survives its file, and does not serve another deployment", "[log][calibration]") {
@@ -164,4 +169,18 @@ TEST_CASE("what the user measured by hand stands over a calibration", "[log][cal
     Diagnostics diagnostics;
     apply(made, scenario, diagnostics);
     CHECK(*scenario.weights_per_gpu == gibibytes(20));
+}
+
+TEST_CASE("another window ratio of a calibrated Gemma-4 26B is predicted within 0.5 %", "[log][calibration]") {
+    const Deployment deployment{"gemma-4-26b-a4b", "rtx-3090", "sglang@2026-06-15", {{"tp_size", "2"}, {"context_length", "262144"}, {"page_size", "1"}, {"max_running_requests", "1"}, {"mem_fraction_static", "0.85"}, {"quantization", "int4-g128"}}};
+    const std::string id = "mattb-gemma4-26b-a4b-mf0.85-auto-swa";
+    check_pairs(deployment, {{id + "0.0625-2x3090", {{"swa_full_tokens_ratio", "0.0625"}}},
+                             {id + "0.5-2x3090", {{"swa_full_tokens_ratio", "0.5"}}},
+                             {id + "0.8-2x3090", {{"swa_full_tokens_ratio", "0.8"}}}});
+}
+
+TEST_CASE("context length of a calibrated Qwen2.5 7B under vLLM is predicted within 0.5 %", "[log][calibration][vllm]") {
+    const Deployment deployment{"qwen2.5-7b-instruct", "h100", "vllm@0.19.0", {{"gpu_memory_utilization", "0.95"}, {"max_num_batched_tokens", "8192"}, {"max_running_requests", "1024"}, {"page_size", "16"}}};
+    check_pairs(deployment, {{"llmd205-qwen-qwen2-5-7b-instruc-tp1pp1dp1-16384", {{"context_length", "16384"}}},
+                             {"llmd205-qwen-qwen2-5-7b-instruc-tp1pp1dp1-32768", {{"context_length", "32768"}}}});
 }

@@ -169,9 +169,61 @@ TEST_CASE("unequal ranks are told", "[log][gaps]") {
     // Sized by the fuller rank: 60.00 - 78.80 x 0.12 over 65,536 B.
     f.tokens = std::floor((60.0 - 78.8 * 0.12) * static_cast<double>(kGiB) / 65536);
     const Comparison c = compared(scenario_of(settings), f);
-    const std::string cause = cause_of(c, "capacity.max_total_num_tokens");
-    // With the least rank's memory as the measured weights the plan agrees; either way the ranks are named.
-    CHECK((cause == "unbalanced_ranks" || cause == "weights"));
+    CHECK(cause_of(c, "capacity.max_total_num_tokens") == "unbalanced_ranks");
+}
+
+TEST_CASE("a drafter that loaded embedding and lm_head beside the target's is told", "[log][gaps]") {
+    // 124,160 x 5,120 x 2 B each a rank: 2.37 GiB of the drafter's 2.57 (a report of 409,552 instead of 519,753 tokens).
+    const Scenario scenario = scenario_of({{"model", "qwen3.6-27b"}, {"quantization", "int4-g128"}, {"kv_cache_dtype", "fp8_e4m3"}, {"gpu", "rtx-3090"}, {"tp_size", "2"}, {"engine", "sglang@2026-07-15"},
+                                           {"mem_fraction_static", "0.92"}, {"context_length", "131072"}, {"speculative_algorithm", "EAGLE"}, {"speculative_num_steps", "4"},
+                                           {"speculative_eagle_topk", "1"}, {"speculative_num_draft_tokens", "5"}});
+    const double planned = static_cast<double>(plan(scenario).capacity.max_total_num_tokens.expected.count());
+    REQUIRE(planned > 0);
+    Figures f;
+    f.free = 22.91;
+    f.weights = 9.0;
+    f.tokens = std::floor(planned * 409552 / 519753);
+    f.extra = "[2026-07-15 00:00:10 TP0] Load weight begin. avail mem=13.91 GB\n"
+              "[2026-07-15 00:00:11 TP0] Load weight end. elapsed=1.00 s, type=Qwen3_5ForCausalLMMTP, avail mem=11.34 GB, mem usage=2.57 GB.\n";
+    CHECK(cause_of(compared(scenario, f), "capacity.max_total_num_tokens") == "draft_counted_twice");
+    // Its own tensors alone are no fault.
+    f.extra.replace(f.extra.find("2.57"), 4, "0.20");
+    CHECK(cause_of(compared(scenario, f), "capacity.max_total_num_tokens") != "draft_counted_twice");
+}
+
+TEST_CASE("a cap on tokens is told, also of an excerpt that does not hold it", "[log][gaps]") {
+    // 131,072 x 131,072 B = 16 GiB of the 54 that 0.88 leaves; the other 38 lie idle.
+    Figures f;
+    f.tokens = 131072;
+    f.pool = 16.0;
+    f.end = 46.0;
+    CHECK(cause_of(compared(scenario_of(kLlama8b), f), "capacity.max_total_num_tokens") == "capped_tokens");
+    f.tokens = 131057;   // no one's choice
+    CHECK(cause_of(compared(scenario_of(kLlama8b), f), "capacity.max_total_num_tokens") != "capped_tokens");
+    // A cap that is told is planned with: there is no gap.
+    auto settings = kLlama8b;
+    settings["max_total_tokens"] = "131072";
+    f.tokens = 131072;
+    CHECK(cause_of(compared(scenario_of(settings), f), "capacity.max_total_num_tokens") == "no gap");
+}
+
+TEST_CASE("weights in another format than the config's are told", "[log][gaps]") {
+    // 8.03e9 elements: 15.0 GiB in bf16, half of it when the server quantized them to 8 bits.
+    Figures f;
+    f.weights = 8.0;
+    f.tokens = tokens_for(0.88, 78.8, 8.0, kCell8b);
+    f.pool = f.tokens * kCell8b / static_cast<double>(kGiB);
+    const Comparison c = compared(scenario_of(kLlama8b), f);
+    CHECK(cause_of(c, "gpu.weights_bytes") == "weights_format");
+    CHECK(cause_of(c, "capacity.max_total_num_tokens") == "weights");
+}
+
+TEST_CASE("a window pool that the plan does not have is told", "[log][gaps]") {
+    Figures f;
+    f.tokens = std::floor(0.8 * tokens_for(0.88, 78.8, 15.0, kCell8b));
+    f.extra = "[2026-03-01 00:00:11 TP0] Use sliding window memory pool. full_layer_tokens=" + number(f.tokens, 0) + " swa_layer_tokens=300288\n";
+    f.extra.replace(f.extra.find(" swa"), 1, ", ");
+    CHECK(cause_of(compared(scenario_of(kLlama8b), f), "capacity.max_total_num_tokens") == "hybrid_pools");
 }
 
 TEST_CASE("a fraction of the total instead of the free memory is told", "[log][gaps]") {

@@ -96,6 +96,20 @@ TEST_CASE("the founding incident: eight ranks pin 300 GB each and the log ends",
     // 8 x 300 GB, decimal.
     CHECK(value(outcome, "host_total") == Approx(2.4e12));
     CHECK(outcome_of(text + "python3: line 1: 4242 Killed  python3 -m sglang.launch_server\n").code == "host_memory_killed");
+    // Host pools are made after the limits are told: the server is sized by then and not up.
+    const std::string sized = kReady.substr(0, kReady.rfind("[2026"));
+    const std::string pool = "[2026-03-01 00:02:00 TP0] Allocating 300.00 GB host memory for hierarchical KV cache.\n";
+    CHECK(outcome_of(sized).started == std::optional(true));
+    CHECK(outcome_of(sized + pool).code == "host_pinning_stalled");
+    CHECK(outcome_of(sized + pool).started == std::optional(false));
+    CHECK(outcome_of(sized + pool + "[2026-03-01 00:02:01] The server is fired up and ready to roll!\n").started == std::optional(true));
+}
+
+TEST_CASE("NCCL that finds no shared memory is a full /dev/shm, not a fault of the network", "[log][outcome]") {
+    const std::string nccl = kLoaded.substr(0, kLoaded.find('\n') + 1) + "[2026-03-01 00:00:02 TP0] Init torch distributed begin.\n[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3317, unhandled system error, NCCL version 2.27.3\n";
+    CHECK(outcome_of(nccl).code == "nccl");
+    CHECK(outcome_of(nccl + "Error while creating shared memory segment /dev/shm/nccl-4ZqG1I (size 9637888), error: No space left on device (28)\n").code == "shared_memory_full");
+    CHECK(outcome_of(nccl + "misc/shmutils.cc:72 NCCL WARN Call to posix_fallocate failed : No space left on device\n").code == "shared_memory_full");
 }
 
 TEST_CASE("host checks, NCCL, unbalanced GPUs and foreign memory have their own diagnoses", "[log][outcome]") {
