@@ -44,12 +44,15 @@ void show_engine(Context& context, const std::string& name) {
 void add_engines_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("engines", "Engine rules: list, show");
     command->footer("Example:\n  kvplan engines show sglang");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     command->add_subcommand("list", "Engines and their newest rule sets")->callback([&context] { list_engines(context); });
     CLI::App* show_command = command->add_subcommand("show", "Every rule with the engine's file and date");
     const auto name = std::make_shared<std::string>();
     show_command->add_option("name", *name, "sglang or vllm")->required()->check(CLI::IsMember({"sglang", "vllm"}).description(""));
     show_command->callback([&context, name] { show_engine(context, *name); });
+    command->callback([&context, command] {
+        if (command->get_subcommands().empty()) list_engines(context);
+    });
 }
 
 }  // namespace kvplan::cli

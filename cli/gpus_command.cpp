@@ -95,7 +95,7 @@ void show_gpu(Context& context, const GpuCatalogue& catalogue, const std::string
 void add_gpus_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("gpus", "GPU catalogue: list, show");
     command->footer("Example:\n  kvplan gpus show h200");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     command->add_option("--hardware-dir", context.catalogues.hardware_dir, "More GPU presets (JSON)")->type_name("DIR");
     const auto with_catalogue = [&context](auto action) {
         Diagnostics diagnostics;
@@ -103,8 +103,10 @@ void add_gpus_command(CLI::App& app, Context& context) {
         if (diagnostics.has_errors()) return fail(context, diagnostics);
         action(catalogue);
     };
-    command->add_subcommand("list", "All GPUs with their main figures")->callback([&context, with_catalogue] {
-        with_catalogue([&](const GpuCatalogue& catalogue) { list_gpus(context, catalogue); });
+    const auto list = [&context, with_catalogue] { with_catalogue([&](const GpuCatalogue& catalogue) { list_gpus(context, catalogue); }); };
+    command->add_subcommand("list", "All GPUs with their main figures")->callback(list);
+    command->callback([command, list] {
+        if (command->get_subcommands().empty()) list();
     });
     CLI::App* show_command = command->add_subcommand("show", "One GPU with the source of each figure");
     const auto name = std::make_shared<std::string>();

@@ -67,7 +67,7 @@ std::vector<const ModelPreset*> pointers(const ModelCatalogue& catalogue) {
 void add_models_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("models", "Model catalogue: list, show, search");
     command->footer("Examples:\n  kvplan models search kimi nvfp4\n  kvplan models show kimi-k2.5\n  kvplan models show ./checkpoint --quantization fp8");
-    command->require_subcommand(1);
+    command->require_subcommand(0, 1);
     command->add_option("--models-dir", context.catalogues.models_dir, "More model presets (JSON)")->type_name("DIR");
     const auto with_catalogue = [&context](auto action) {
         Diagnostics diagnostics;
@@ -79,11 +79,12 @@ void add_models_command(CLI::App& app, Context& context) {
     const auto families = std::make_shared<bool>(false);
     CLI::App* list = command->add_subcommand("list", "All presets, or all families");
     list->add_flag("--families", *families, "The families whose descriptions can be read");
-    list->callback([&context, with_catalogue, families] {
-        if (*families) return write_families(context);
-        with_catalogue([&](const ModelCatalogue& catalogue) {
-            write_presets(context, std::to_string(catalogue.all().size()) + " models", pointers(catalogue));
-        });
+    const auto write_all = [&context, with_catalogue] {
+        with_catalogue([&](const ModelCatalogue& catalogue) { write_presets(context, std::to_string(catalogue.all().size()) + " models", pointers(catalogue)); });
+    };
+    list->callback([&context, write_all, families] { *families ? write_families(context) : write_all(); });
+    command->callback([command, write_all] {
+        if (command->get_subcommands().empty()) write_all();
     });
     const auto words = std::make_shared<std::vector<std::string>>();
     CLI::App* search = command->add_subcommand("search", "Presets in whose names all the words occur");

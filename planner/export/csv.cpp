@@ -1,6 +1,7 @@
 #include "planner/export/csv.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +14,9 @@ namespace {
 std::string scalar(const Json& value) {
     if (value.is_null()) return {};
     if (value.is_string()) return value.get<std::string>();
+    // A bandwidth that is whole is 3350000000000, not 3350000000000.0 or 1.9789e+15.
+    constexpr double kExact = 9007199254740992.0;
+    if (value.is_number_float() && std::abs(value.get<double>()) < kExact && value.get<double>() == std::floor(value.get<double>())) return std::to_string(static_cast<long long>(value.get<double>()));
     return value.dump();
 }
 
@@ -92,6 +96,24 @@ std::string csv_line(const std::vector<std::string>& cells) {
     return line + "\n";
 }
 
+/// In the order of their first lines. What is null in one entry and an object in another has the columns of the object only.
+std::vector<std::string> column_names(const std::vector<std::vector<CsvCell>>& lines) {
+    std::vector<std::string> names;
+    std::map<std::string, bool> filled;
+    for (const auto& line : lines)
+        for (const CsvCell& cell : line) {
+            const auto [known, is_new] = filled.emplace(cell.name, false);
+            if (is_new) names.push_back(cell.name);
+            known->second = known->second || !cell.value.empty();
+        }
+    const auto is_empty_parent = [&](const std::string& name) {
+        const auto child = filled.upper_bound(name + ".");
+        return !filled.at(name) && child != filled.end() && child->first.rfind(name + ".", 0) == 0;
+    };
+    names.erase(std::remove_if(names.begin(), names.end(), is_empty_parent), names.end());
+    return names;
+}
+
 }  // namespace
 
 std::string csv_of(const Json& document, std::string_view rows) {
@@ -108,15 +130,14 @@ std::string csv_of(const Json& document, std::string_view rows) {
             for (CsvCell& cell : flatten(joined(entry))) lines.back().push_back(std::move(cell));
         }
     }
-    std::vector<std::string> names;
+    const std::vector<std::string> names = column_names(lines);
     std::map<std::string, std::size_t> columns;
-    for (const auto& line : lines)
-        for (const CsvCell& cell : line)
-            if (columns.emplace(cell.name, names.size()).second) names.push_back(cell.name);
+    for (const std::string& name : names) columns.emplace(name, columns.size());
     std::string text = csv_line(names);
     for (const auto& line : lines) {
         std::vector<std::string> cells(names.size());
-        for (const CsvCell& cell : line) cells[columns.at(cell.name)] = cell.value;
+        for (const CsvCell& cell : line)
+            if (const auto column = columns.find(cell.name); column != columns.end()) cells[column->second] = cell.value;
         text += csv_line(cells);
     }
     return text;

@@ -74,3 +74,8 @@ TEST_CASE("A list in CSV has a line an entry, with the columns of all entries", 
     CHECK(csv_of(more).find("rows.1.a") != std::string::npos);
     CHECK(csv_of({{"rows", nlohmann::ordered_json::array()}}) == "\n\n");
 }
+
+TEST_CASE("A column of objects that one entry lacks has no column of its own, and whole rates are whole numbers", "[export][csv]") {
+    const nlohmann::ordered_json list = {{"rows", {{{"rate", nullptr}, {"none", nullptr}}, {{"rate", {{"value", 1.9789e15}, {"half", 0.5}}}, {"none", nullptr}}}}};
+    CHECK(csv_of(list) == "none,rate.value,rate.half\n,,\n,1978900000000000,0.5\n");
+}
