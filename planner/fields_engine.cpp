@@ -120,6 +120,7 @@ std::vector<FieldSpec> cache_and_speculation_fields() {
         toggle({"enable_hierarchical_cache", {"--enable-hierarchical-cache"}, kEngine, "HiCache: a second tier of KV in host RAM", kSglang}, KVPLAN_FIELD(engine.hicache.enabled)),
         hicache_size(),
         real({"hicache_ratio", {"--hicache-ratio"}, kEngine, "Host pool over device pool in tokens (default 2.0)", kSglang}, kPositive, KVPLAN_FIELD(engine.hicache.ratio)),
+        real({"hicache_host_memory_fraction", {"--hicache-host-memory-fraction"}, kEngine, "Share of the host's memory for all host pools, when neither size nor ratio is given (default 0.8)", kSglang, "F"}, kShare, KVPLAN_FIELD(engine.hicache.host_memory_fraction)),
         choice(text({"hicache_write_policy", {"--hicache-write-policy"}, kEngine, "write_through, write_through_selective or write_back", kSglang}, KVPLAN_FIELD(engine.hicache.write_policy)), {"write_through", "write_through_selective", "write_back"}),
         text({"hicache_mem_layout", {"--hicache-mem-layout"}, kEngine, "layer_first, page_first, page_first_direct, page_head", kSglang}, KVPLAN_FIELD(engine.hicache.mem_layout)),
         text({"hicache_io_backend", {"--hicache-io-backend"}, kEngine, "kernel or direct", kSglang}, KVPLAN_FIELD(engine.hicache.io_backend)),

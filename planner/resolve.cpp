@@ -134,6 +134,8 @@ bool read_scenario(std::string document_text, const std::string& source_name, Sc
         }
         // A plan's own JSON gives {value, from}: a resolved scenario can be read back.
         const json::Value plain = value.is_object() ? value["value"] : value;
+        // What the engine filled in is filled in again, and not taken for a choice.
+        if (value.is_object() && value["from"].string().value_or("") == kFromEngine) continue;
         if (plain.is_null()) continue;
         std::string text;
         if (const auto string = plain.string()) text = std::string(*string);

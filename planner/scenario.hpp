@@ -45,6 +45,7 @@ struct HicacheOptions {
     bool enabled = false;
     std::optional<std::int64_t> size_gb;                 // decimal GB per rank
     std::optional<double> ratio;                         // host tokens / device tokens
+    std::optional<double> host_memory_fraction;          // of the host's memory, when neither size nor ratio is given (since 2026-09-18)
     std::string write_policy;                            // write_through | write_through_selective | write_back; empty: the version's default
     std::string mem_layout;                              // layer_first | page_first | page_first_direct | …
     std::string io_backend;

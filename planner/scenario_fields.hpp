@@ -43,6 +43,9 @@ struct FieldSpec {
 /// Names of all fields, for "did you mean".
 [[nodiscard]] const std::vector<std::string_view>& field_names();
 
+/// Where a plan's JSON says a value comes from that the engine fills in; reading it back leaves such a field unset.
+inline constexpr std::string_view kFromEngine = "engine default";
+
 /// Sets a field and notes where the value came from. On failure the scenario is as before.
 [[nodiscard]] std::optional<ParseFailure> set_field(Scenario& scenario, const FieldSpec& field, std::string_view text,
                                                     std::string_view origin);

@@ -8,6 +8,7 @@
 #include "planner/admission.hpp"
 #include "planner/plan.hpp"
 #include "planner/scenario.hpp"
+#include "planner/scenario_fields.hpp"
 
 namespace kvplan {
 
@@ -57,6 +58,12 @@ struct WeightRules {
 struct StageLayers {
     std::int64_t first = 0;
     std::int64_t count = 0;
+};
+
+/// A field that was left out, and what the engine takes instead.
+struct EngineDefault {
+    std::string_view field;
+    FieldValue value;
 };
 
 struct PoolPlan {
@@ -116,6 +123,8 @@ public:
     /// Requests that its scheduler lets run at once in one pool when the queue is never empty (before max_running_requests).
     [[nodiscard]] virtual double admitted_requests(const Scenario& /*scenario*/, const AdmissionCase& c) const { return steady_state_concurrency(c); }
     [[nodiscard]] virtual StepRules step_rules(const Scenario& /*scenario*/) const { return {}; }
+    /// Defaults of fields that are unset, as the engine at this version fills them in for this model and GPU.
+    [[nodiscard]] virtual std::vector<EngineDefault> defaults(const Scenario& scenario) const = 0;
     /// Findings that only this engine's rules can make, from weights, KV layout, memory and pools (no later stage is planned yet).
     /// An error among them says that the start fails: the plan does not fit.
     virtual void add_findings(const Scenario& scenario, Plan& plan) const = 0;

@@ -1,8 +1,10 @@
 #include "planner/export/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "planner/engines/engine.hpp"
 #include "planner/export/finding_text.hpp"
 #include "planner/export/launch.hpp"
 #include "planner/scenario_fields.hpp"
@@ -284,8 +286,14 @@ Json scenario_json(const Scenario& scenario) {
         Json operator()(Bytes bytes) const { return kvplan::text_of(FieldValue{bytes}); }
     };
     Json fields = Json::object();
+    const std::vector<EngineDefault> defaults = scenario.model && scenario.gpu ? engine_of(scenario.engine).defaults(scenario) : std::vector<EngineDefault>{};
     for (const FieldSpec& field : scenario_fields()) {
         const auto origin = scenario.origin.find(std::string(field.name));
+        const auto filled = std::find_if(defaults.begin(), defaults.end(), [&](const EngineDefault& d) { return d.field == field.name; });
+        if (filled != defaults.end() && kvplan::text_of(field.get(scenario)).empty()) {
+            fields[std::string(field.name)] = {{"value", std::visit(ToJson{}, filled->value)}, {"from", kFromEngine}};
+            continue;
+        }
         fields[std::string(field.name)] = {{"value", std::visit(ToJson{}, field.get(scenario))},
                                            {"from", origin == scenario.origin.end() ? "default" : origin->second}};
     }

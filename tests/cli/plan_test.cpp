@@ -359,3 +359,15 @@ TEST_CASE("A plan as Markdown is a page: verdict, waterfall, host, findings, ass
         cells = bars;
     }
 }
+
+TEST_CASE("The scenario in a plan's JSON holds what the engine fills in, and reads back as it was", "[plan][scenario-file]") {
+    const std::vector<std::string> flags{"--model", "qwen3-32b", "--gpu", "h100", "--tp", "4"};
+    const json plan = plan_of(flags);
+    const json& scenario = plan["scenario"];
+    CHECK(scenario["context_length"]["value"] == 40'960);  // the model's
+    CHECK(scenario["context_length"]["from"] == "engine default");
+    CHECK(scenario["mem_fraction_static"]["value"] == plan["gpu"]["mem_fraction"]["value"]);
+    const json again = plan_of({"--scenario", test::temporary_file("filled.json", scenario.dump())});
+    CHECK(again["gpu"] == plan["gpu"]);
+    CHECK(again["gpu"]["mem_fraction"]["source"] == "default");
+}

@@ -7,6 +7,7 @@
 #include "models/json/document.hpp"
 #include "planner/engines/checks.hpp"
 #include "planner/engines/sglang/defaults.hpp"
+#include "planner/engines/sglang/gpu_facts.hpp"
 #include "planner/engines/sglang/kv_dtype.hpp"
 #include "planner/engines/sglang/storage.hpp"
 #include "planner/engines/sglang/versions.hpp"
@@ -65,6 +66,8 @@ void check_memory(const Scenario& scenario, Diagnostics& out) {
         fault(out, Severity::error, "engine.kv_dtype", "--kv-cache-dtype", "not a KV type of SGLang", e.kv_cache_dtype,
             "auto, bfloat16, fp8_e4m3, fp8_e5m2, fp4_e2m1, nvfp4, fp4_mx_block16 or mxfp8", did_you_mean(near));
     }
+    if (e.kv_cache_dtype == "nvfp4" && gpu_facts(scenario).sm_major > 0 && gpu_facts(scenario).sm_major < 10)
+        fault(out, Severity::error, "engine.kv_dtype", "--kv-cache-dtype", "nvfp4 needs a GPU of compute capability 10 or 12", e.kv_cache_dtype, "fp8_e4m3", "");
     if (e.swa_full_tokens_ratio && !(*e.swa_full_tokens_ratio > 0 && *e.swa_full_tokens_ratio <= 1)) {
         fault(out, Severity::error, "engine.swa_ratio", "--swa-full-tokens-ratio", "not a share of the full pool", std::to_string(*e.swa_full_tokens_ratio), "more than 0 and at most 1", "");
     }

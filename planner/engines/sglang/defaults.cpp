@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "planner/engines/sglang/gpu_facts.hpp"
+#include "planner/engines/sglang/kv_dtype.hpp"
 #include "planner/engines/sglang/versions.hpp"
 
 namespace kvplan::sglang {
@@ -238,6 +239,20 @@ DefaultFraction default_fraction(const Scenario& scenario) {
     const bool aiter = scenario.engine.attention_backend == "aiter" && context_length(scenario) > 8192;
     if (aiter) result.value *= 0.85;
     return result;
+}
+
+std::vector<EngineDefault> engine_defaults(const Scenario& scenario) {
+    const HicacheOptions& h = scenario.engine.hicache;
+    std::vector<EngineDefault> list{{"context_length", context_length(scenario)},
+                                    {"page_size", page_size(scenario)},
+                                    {"chunked_prefill_size", chunked_prefill_size(scenario)},
+                                    {"cuda_graph_max_bs", cuda_graph_max_bs(scenario)},
+                                    {"mem_fraction_static", default_fraction(scenario).value},
+                                    {"kv_cache_dtype", std::string(kv_dtype(scenario).name)}};
+    if (!h.enabled) return list;
+    list.push_back({"hicache_write_policy", std::string(in_force(Change::write_through_default, rule_date(scenario.engine)) ? "write_through" : "write_through_selective")});
+    if (!h.size_gb && !in_force(Change::hicache_auto_size, rule_date(scenario.engine))) list.push_back({"hicache_ratio", 2.0});
+    return list;
 }
 
 }  // namespace kvplan::sglang

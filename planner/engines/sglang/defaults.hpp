@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "planner/engines/engine.hpp"
 #include "planner/scenario.hpp"
 
 namespace kvplan::sglang {
@@ -40,6 +41,9 @@ struct DefaultFraction {
 [[nodiscard]] DefaultFraction default_fraction(const Scenario& scenario);
 
 /// Whether the algorithm drafts with layers of its own (all but NGRAM), and whether any is on.
+/// What is filled in for flags that are left out.
+[[nodiscard]] std::vector<EngineDefault> engine_defaults(const Scenario& scenario);
+
 [[nodiscard]] bool speculative(const Scenario& scenario);
 [[nodiscard]] bool draft_has_layers(const Scenario& scenario);
 [[nodiscard]] bool is_latent(const LlmSpec& model);

@@ -2,6 +2,7 @@
 
 #include "planner/engines/sglang/admission.hpp"
 #include "planner/engines/sglang/check.hpp"
+#include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/findings.hpp"
 #include "planner/engines/sglang/hicache.hpp"
 #include "planner/engines/sglang/kv_cells.hpp"
@@ -32,6 +33,7 @@ public:
     HostRules host_rules(const Scenario& scenario) const override { return sglang::host_rules(scenario); }
     double admitted_requests(const Scenario& scenario, const AdmissionCase& c) const override { return sglang::admitted_requests(scenario.engine, c); }
     StepRules step_rules(const Scenario& scenario) const override { return sglang::step_rules(scenario); }
+    std::vector<EngineDefault> defaults(const Scenario& scenario) const override { return engine_defaults(scenario); }
     void add_findings(const Scenario& scenario, Plan& plan) const override { sglang::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return sglang::rules(); }
 };

@@ -67,7 +67,7 @@ double effective_ratio(const Scenario& scenario, double device_bytes) {
     if (h.size_gb || !in_force(Change::hicache_auto_size, rule_date(scenario.engine)) || device_bytes <= 0) return 2.0;
     const auto memory = host_memory(scenario.hardware.host);
     if (!memory) return 2.0;
-    const double share = d(memory->count()) * 0.8 / d(parallelism(scenario).ranks_per_node);
+    const double share = d(memory->count()) * h.host_memory_fraction.value_or(0.8) / d(parallelism(scenario).ranks_per_node);
     return std::min(2.0, share * 0.95 / device_bytes);
 }
 

@@ -235,7 +235,8 @@ KvCachePlan kv_cache(const Scenario& scenario) {
     plan.bytes_per_token = BytesPerToken{most.allocated()};
     plan.budget_bytes_per_token = BytesPerToken{most.budget()};
     plan.state_bytes_per_slot = most.state_per_slot;
-    plan.dtype = kv_dtype(scenario).name;
+    // DeepSeek-V4 packs its entries in 8 bits whatever the flag says.
+    plan.dtype = is_compressed(*scenario.model) ? std::string_view{"fp8_e4m3"} : kv_dtype(scenario).name;
     plan.page_size = Tokens{checked_mul(page_size(scenario), std::max<std::int64_t>(1, scenario.engine.decode_context_parallel))};
     plan.groups = std::move(most.groups);
     plan.latent = is_latent(*scenario.model) || is_compressed(*scenario.model);

@@ -140,4 +140,12 @@ bool is_sparse_latent(const LlmSpec& model) {
 bool is_compressed(const LlmSpec& model) { return has_attention<CompressedAttention>(model); }
 bool has_state(const LlmSpec& model) { return has_attention<LinearAttention>(model); }
 
+std::vector<EngineDefault> engine_defaults(const Scenario& scenario) {
+    return {{"context_length", max_model_len(scenario)},
+            {"max_running_requests", max_num_seqs(scenario)},
+            {"max_num_batched_tokens", max_num_batched_tokens(scenario)},
+            {"gpu_memory_utilization", utilization(scenario)},
+            {"kv_cache_dtype", std::string(kv_dtype(scenario).name)}};
+}
+
 }  // namespace kvplan::vllm

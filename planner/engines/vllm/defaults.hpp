@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "planner/engines/engine.hpp"
 #include "planner/scenario.hpp"
 
 namespace kvplan::vllm {
@@ -39,6 +40,9 @@ struct KvDtype {
 };
 /// The type that `--kv-cache-dtype` names; auto follows the checkpoint, else the model's type.
 [[nodiscard]] KvDtype kv_dtype(const Scenario& scenario);
+
+/// What is filled in for flags that are left out.
+[[nodiscard]] std::vector<EngineDefault> engine_defaults(const Scenario& scenario);
 
 [[nodiscard]] bool is_latent(const LlmSpec& model);
 [[nodiscard]] bool is_sparse_latent(const LlmSpec& model);

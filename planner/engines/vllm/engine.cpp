@@ -38,6 +38,7 @@ public:
         else rules.chunk_tokens = scenario.engine.max_num_batched_tokens.value_or(rules.chunk_tokens);
         return rules;
     }
+    std::vector<EngineDefault> defaults(const Scenario& scenario) const override { return engine_defaults(scenario); }
     void add_findings(const Scenario& scenario, Plan& plan) const override { vllm::add_findings(scenario, plan); }
     const std::vector<EngineRule>& rules() const override { return vllm::rules(); }
 };
