@@ -1,15 +1,19 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <iostream>
 #include <memory>
-#include <ostream>
 #include <thread>
 #include <utility>
 
 #include "cli/context.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/plot.hpp"
 #include "cli/progress.hpp"
 #include "cli/sweep_output.hpp"
+#include "cli/sweep_plot.hpp"
 #include "cli/sweep_request.hpp"
 #include "planner/sweep/part.hpp"
 #include "units/format.hpp"
@@ -50,7 +54,13 @@ public:
           writer_(form_, points.request(), sweep.columns, sample_rows(points, form_ == sweep::Form::text ? 64 : 0)),
           output_(context, fingerprint_ + " " + std::to_string(range_.begin) + "-" + std::to_string(range_.end), options.resume),
           mark_(output_.resumed().value_or(SweepMark{range_.begin, 0})),
-          progress_(context, mark_.next_point - range_.begin, range_.end - range_.begin) {}
+          progress_(context, mark_.next_point - range_.begin, range_.end - range_.begin) {
+        const bool on_terminal = form_ == sweep::Form::text && context.out == &std::cout && context.output.empty() && isatty(STDOUT_FILENO) == 1;
+        if ((!options.plot.empty() || on_terminal) && SweepPlot::obstacle(points.request()).empty() && !sweep.shard) plot_.emplace(points.request(), sweep.columns);
+    }
+
+    /// The picture of the rows that were written; nothing without --plot and away from a terminal.
+    [[nodiscard]] std::optional<SweepPlot::Chart> chart() const { return plot_ ? plot_->chart() : std::nullopt; }
 
     void all() {
         if (output_.good() && !output_.resumed()) output_.write(heading()) && output_.note(mark_);
@@ -91,7 +101,10 @@ private:
     }
     bool write_rows(const std::vector<sweep::Row>& rows) {
         std::string lines;
-        for (const sweep::Row& row : rows) lines += writer_.line(row);
+        for (const sweep::Row& row : rows) {
+            lines += writer_.line(row);
+            if (plot_) plot_->add(row);
+        }
         return lines.empty() || output_.write(lines);
     }
     bool go_on(std::int64_t next) {
@@ -124,7 +137,15 @@ private:
     StreamedOutput output_;
     SweepMark mark_;
     Progress progress_;
+    std::optional<SweepPlot> plot_;
 };
+
+// On a terminal the table of a small sweep is followed by its picture in characters.
+void show_chart(const std::optional<SweepPlot::Chart>& chart, const std::string& file, Context& context) {
+    if (!chart || context.exit_code != kDone) return;
+    if (!file.empty()) (void)write_picture(context, drawn(*chart), file);
+    else *context.out << "\n" << typed(*chart, context.width());
+}
 
 // Ranks that one command line starts need a name each.
 void name_output(Context& context, const std::optional<sweep::Shard>& shard) {
@@ -136,6 +157,7 @@ void name_output(Context& context, const std::optional<sweep::Shard>& shard) {
 }
 
 void sweep_all(const SweepOptions& options, const ScenarioOptions& scenario_options, Context& context) {
+    if (!options.plot.empty() && !is_picture_name(context, options.plot)) return;
     Diagnostics diagnostics;
     auto sweep = prepare_sweep(options, scenario_options, context, diagnostics);
     if (!sweep) return fail(context, diagnostics);
@@ -143,10 +165,16 @@ void sweep_all(const SweepOptions& options, const ScenarioOptions& scenario_opti
     if (!points.look_up_all(diagnostics)) return fail(context, diagnostics);
     show(context, diagnostics);
     name_output(context, sweep->shard);
+    if (const std::string obstacle = sweep->shard ? "a part of a sweep is not the sweep" : SweepPlot::obstacle(points.request()); !options.plot.empty() && !obstacle.empty()) {
+        *context.err << "kvplan: --plot: " << obstacle << "\n";
+        context.exit_code = kUsage;
+        return;
+    }
     Run run(*sweep, points, options, context);
     if (options.top) run.selected(sweep::Top(static_cast<std::size_t>(*options.top), *sweep->by));
     else if (!sweep->pareto.empty()) run.selected(sweep::Pareto(sweep->pareto));
     else run.all();
+    show_chart(run.chart(), options.plot, context);
 }
 
 }  // namespace
@@ -166,6 +194,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
     command->add_option("--by", options->by, "Figure that --top goes by (min:NAME for the smallest)")->type_name("FIGURE");
     command->add_option("--columns", options->columns, "Figures of a row behind the swept fields")->type_name("A,B");
     command->add_option("--shard", options->shard, "One of N parts of the points, i/N; auto or auto/N: the part of this Slurm array task, Kubernetes job index or MPI rank. {shard} in --output is its number")->type_name("i/N");
+    command->add_option("--plot", options->plot, "The first column with numbers as a picture, .svg or .png: a curve over one field, a heat map over two")->type_name("FILE");
     command->add_flag("--resume", options->resume, "Go on from FILE.part of the same sweep that was stopped");
     command->add_option("--threads", options->threads, "Default: all cores; the rows are the same for any number")->check(CLI::Range(1, 1024).description(""))->type_name("N");
     const auto scenario_options = add_scenario_options(*command, context);

@@ -21,7 +21,7 @@ struct SweepOptions {
     bool zip = false, resume = false;
     std::optional<std::int64_t> random;
     std::uint64_t seed = 0;
-    std::string where, pareto, by, columns = kDefaultSweepColumns, shard;
+    std::string where, pareto, by, columns = kDefaultSweepColumns, shard, plot;
     std::optional<std::int64_t> top;
     int threads = 0;
 };

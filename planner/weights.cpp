@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <string>
+#include <string_view>
 
 namespace kvplan {
 
@@ -70,8 +69,7 @@ Local padded_shape(const WeightMatrix& matrix, const WeightRules& rules, Local l
 }
 
 // The matrix alone, without scales, zero points and bias: they lie in tensors of their own.
-Bytes values_per_rank(const WeightMatrix& matrix, const WeightRules& rules) {
-    const Local padded = padded_shape(matrix, rules, local_shape(matrix, rules));
+Bytes values_of(const WeightMatrix& matrix, const Local& padded) {
     return Bytes{checked_mul(checked_mul(padded.rows, padded.cols), matrix.format.bits) / 8} * padded.count;
 }
 
@@ -87,6 +85,20 @@ Bytes rest_behind(Bytes tensor, AllocatorCount counted) {
 Bytes swizzled_scales(const StorageFormat& format, std::int64_t rows, std::int64_t cols) {
     if (format.scheme != Scheme::nvfp4) return Bytes{0};
     return Bytes{checked_mul(round_up(rows, 128), round_up(ceil_div(cols, 16), 4))};
+}
+
+Bytes local_bytes(const WeightMatrix& matrix, const WeightRules& rules, const Local& local, const Local& padded) {
+    Bytes one = stored(matrix.format, padded.rows, padded.cols).bytes;
+    if (rules.pads_values_only) {
+        // What the padding adds, less its share of scales.
+        const Bytes plain = stored(matrix.format, local.rows, local.cols).bytes;
+        const Bytes values{checked_mul(padded.rows * padded.cols - local.rows * local.cols, matrix.format.bits) / 8};
+        one = plain + values;
+    }
+    if (rules.second_scale_copy) one += swizzled_scales(matrix.format, padded.rows, padded.cols);
+    // The bias of a row-parallel matrix is added once, after the reduction: every rank keeps all of it.
+    if (matrix.bias) one += Bytes{checked_mul(padded.rows, bits_of(matrix.bias_type) / 8)};
+    return one * local.count;
 }
 
 // w_kc and w_vc: contiguous 16-bit copies of kv_b_proj's content, kept beside it for the absorbed form of MLA.
@@ -119,7 +131,7 @@ struct Sums {
 };
 
 // Matrices that the engines keep in one tensor: q, k and v; the projections into the latent; gate and up; all experts.
-std::string tensor_of(const WeightMatrix& matrix) {
+std::string_view tensor_of(const WeightMatrix& matrix) {
     if (matrix.component == Component::experts) return matrix.inside_expert == Sharding::row ? "w2" : "w13";
     const bool heads = matrix.sharding == Sharding::query_heads || matrix.sharding == Sharding::kv_heads;
     if (matrix.component == Component::attention && heads && matrix.name.find("_b_proj") == std::string::npos) return "qkv";
@@ -136,35 +148,50 @@ Bytes lora_buffers(const WeightMatrix& matrix, const Local& local, const EngineO
     return Bytes{checked_mul(checked_mul(engine.max_loras * engine.max_lora_rank, local.rows + local.cols), 2)};
 }
 
-Sums sum_of(const std::vector<WeightMatrix>& matrices, const Scenario& scenario, const WeightRules& rules) {
-    struct Tensor {
-        Bytes values, scales;
-        std::int64_t count = 1;
-    };
-    std::map<std::string, Tensor> tensors;
+struct Tensor {
+    std::string_view name;
+    Bytes values, scales;
+    std::int64_t count = 1;
+};
+
+// Few dozen at most, so a search from the end is faster than a tree; matrices of one tensor stand near each other.
+Tensor& tensor_named(std::vector<Tensor>& tensors, std::string_view name) {
+    const auto known = std::find_if(tensors.rbegin(), tensors.rend(), [&](const Tensor& tensor) { return tensor.name == name; });
+    if (known != tensors.rend()) return *known;
+    tensors.push_back({name, Bytes{0}, Bytes{0}, 1});
+    return tensors.back();
+}
+
+template <class Keep>
+Sums sum_of(const std::vector<WeightMatrix>& matrices, const Scenario& scenario, const WeightRules& rules, Keep keep) {
+    std::vector<Tensor> tensors;
+    tensors.reserve(matrices.size());
     Sums sums;
     for (const WeightMatrix& matrix : matrices) {
-        if (!matrix.resident) continue;
+        if (!matrix.resident || !keep(matrix)) continue;
         const bool tower = matrix.component == Component::vision || matrix.component == Component::audio;
         if (tower && !scenario.engine.enable_multimodal) continue;
         auto& slot = sums.by_component[static_cast<std::size_t>(matrix.component)];
-        const Bytes bytes = bytes_per_rank(matrix, rules);
+        const Local local = local_shape(matrix, rules), padded = padded_shape(matrix, rules, local);
+        const Bytes bytes = local_bytes(matrix, rules, local, padded);
         slot = checked_add(slot, bytes.count());
-        sums.lora += lora_buffers(matrix, local_shape(matrix, rules), scenario.engine);
+        sums.lora += lora_buffers(matrix, local, scenario.engine);
         const bool apart = matrix.component != Component::experts && !matrix.stacked;   // repeated blocks, such as a tower's
-        Tensor& tensor = tensors[tensor_of(matrix)];
+        Tensor& tensor = tensor_named(tensors, tensor_of(matrix));
         tensor.count = apart ? std::max<std::int64_t>(1, matrix.count) : 1;
-        const Bytes values = std::min(bytes, values_per_rank(matrix, rules));
+        const Bytes values = std::min(bytes, values_of(matrix, padded));
         tensor.values += Bytes{values.count() / tensor.count};
         tensor.scales += Bytes{(bytes - values).count() / tensor.count};
     }
-    for (const auto& [name, tensor] : tensors)
+    for (const Tensor& tensor : tensors)
         sums.rests += (rest_behind(tensor.values, rules.allocator) + rest_behind(tensor.scales, rules.allocator)) * tensor.count;
     return sums;
 }
 
+constexpr auto kAll = [](const WeightMatrix&) { return true; };
+
 Sums sum_of(const LayerClass& layer, const Scenario& scenario, const WeightRules& rules) {
-    Sums sums = sum_of(layer.weights, scenario, rules);
+    Sums sums = sum_of(layer.weights, scenario, rules, kAll);
     sums.absorbed = absorbed_copies(layer.attention, rules);
     return sums;
 }
@@ -176,12 +203,10 @@ bool on_first_stage(const WeightMatrix& matrix) {
 // A tied head is no matrix of its own, but the last of several stages needs its own copy of the embedding.
 Sums outside_of(const Scenario& scenario, const WeightRules& rules, bool first, bool last) {
     const LlmSpec& model = *scenario.model;
-    std::vector<WeightMatrix> here;
-    for (const WeightMatrix& matrix : model.outside) {
+    return sum_of(model.outside, scenario, rules, [&](const WeightMatrix& matrix) {
         const bool tied_copy = last && !first && model.tied_embeddings && matrix.component == Component::embedding;
-        if (on_first_stage(matrix) ? (first || tied_copy) : last) here.push_back(matrix);
-    }
-    return sum_of(here, scenario, rules);
+        return on_first_stage(matrix) ? (first || tied_copy) : last;
+    });
 }
 
 // Draft layers of the checkpoint, or a separate drafter, on the last stage.
@@ -191,10 +216,8 @@ Bytes draft_bytes(const Scenario& scenario, const WeightRules& rules) {
     if (scenario.draft_model) {
         for (const int index : scenario.draft_model->layer_class)
             sums.add(sum_of(scenario.draft_model->classes[static_cast<std::size_t>(index)], scenario, rules));
-        std::vector<WeightMatrix> outside = scenario.draft_model->outside;
-        if (rules.draft_shares_embeddings)
-            std::erase_if(outside, [](const WeightMatrix& m) { return m.component == Component::embedding; });
-        sums.add(sum_of(outside, scenario, rules));
+        sums.add(sum_of(scenario.draft_model->outside, scenario, rules,
+                        [&](const WeightMatrix& m) { return !rules.draft_shares_embeddings || m.component != Component::embedding; }));
     } else if (scenario.model->draft) {
         sums.add(sum_of(scenario.model->draft->layer, scenario, rules), scenario.model->draft->layers);
     }
@@ -264,30 +287,23 @@ void take_from_largest(std::vector<WeightComponent>& components, Bytes offloaded
 
 Bytes bytes_per_rank(const WeightMatrix& matrix, const WeightRules& rules) {
     const Local local = local_shape(matrix, rules);
-    const Local padded = padded_shape(matrix, rules, local);
-    Bytes one = stored(matrix.format, padded.rows, padded.cols).bytes;
-    if (rules.pads_values_only) {
-        // What the padding adds, less its share of scales.
-        const Bytes plain = stored(matrix.format, local.rows, local.cols).bytes;
-        const Bytes values{checked_mul(padded.rows * padded.cols - local.rows * local.cols, matrix.format.bits) / 8};
-        one = plain + values;
-    }
-    if (rules.second_scale_copy) one += swizzled_scales(matrix.format, padded.rows, padded.cols);
-    // The bias of a row-parallel matrix is added once, after the reduction: every rank keeps all of it.
-    if (matrix.bias) one += Bytes{checked_mul(padded.rows, bits_of(matrix.bias_type) / 8)};
-    return one * local.count;
+    return local_bytes(matrix, rules, local, padded_shape(matrix, rules, local));
 }
 
 WeightsPlan plan_weights(const Scenario& scenario, const Engine& engine) {
-    const WeightRules rules = engine.weight_rules(scenario);
-    const std::vector<StageLayers> stages = engine.stages(scenario);
+    WeightsPlan plan = plan_rank_weights(scenario, engine);
     const ModelTotals model = totals(*scenario.model);
-    WeightsPlan plan;
     plan.checkpoint_bytes = model.checkpoint_bytes;
     plan.total_params = model.total_params;
     plan.stored_elements = model.stored_elements;
     plan.active_params = model.active_params;
+    return plan;
+}
 
+WeightsPlan plan_rank_weights(const Scenario& scenario, const Engine& engine) {
+    const WeightRules rules = engine.weight_rules(scenario);
+    const std::vector<StageLayers> stages = engine.stages(scenario);
+    WeightsPlan plan;
     StageSums largest;
     const Bytes rope = rules.rope_table;
     for (std::size_t i = 0; i < stages.size(); ++i) {

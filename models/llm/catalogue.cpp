@@ -21,6 +21,32 @@ std::optional<DType> dtype_named(std::string_view name) {
     return std::nullopt;
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool counts(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+/// squeezed(name) == key, without making it.
+bool same_squeezed(std::string_view name, std::string_view key) {
+    std::size_t at = 0;
+    for (const char c : name) {
+        if (!counts(lower(c))) continue;
+        if (at == key.size() || key[at] != lower(c)) return false;
+        ++at;
+    }
+    return at == key.size();
+}
+
+/// Whether a string of the JSON text is, squeezed, the key. Names have no escapes; a key or a comment that is the same costs
+/// nothing but the reading of the file.
+bool has_string(std::string_view text, std::string_view key) {
+    for (std::size_t open = text.find('"'); open != std::string_view::npos;) {
+        const std::size_t close = text.find('"', open + 1);
+        if (close == std::string_view::npos) return false;
+        if (close - open > key.size() && same_squeezed(text.substr(open + 1, close - open - 1), key)) return true;
+        open = close;  // an escaped quote shifts the pairs, so every stretch between two quotes is tried
+    }
+    return false;
+}
+
 /// Files of a directory in the order of their names.
 std::vector<std::string> json_files(const std::string& directory, Diagnostics& diagnostics) {
     std::vector<std::string> files;
@@ -42,9 +68,20 @@ std::vector<std::string> json_files(const std::string& directory, Diagnostics& d
 }  // namespace
 
 ModelCatalogue ModelCatalogue::load(const std::optional<std::string>& models_dir, Diagnostics& diagnostics) {
+    return load_where([](std::string_view) { return true; }, models_dir, diagnostics);
+}
+
+ModelCatalogue ModelCatalogue::load_named(std::string_view name, const std::optional<std::string>& models_dir, Diagnostics& diagnostics) {
+    const std::string key = squeezed(name);
+    return load_where([&](std::string_view text) { return has_string(text, key); }, models_dir, diagnostics);
+}
+
+ModelCatalogue ModelCatalogue::load_where(const std::function<bool(std::string_view)>& wanted, const std::optional<std::string>& models_dir, Diagnostics& diagnostics) {
     ModelCatalogue catalogue;
-    for (const std::string_view path : embedded_files_below(kFolder))
-        catalogue.add_file(std::string(embedded_file(path).value_or("")), std::string(path), false, diagnostics);
+    for (const std::string_view path : embedded_files_below(kFolder)) {
+        const std::string_view text = embedded_file(path).value_or("");
+        if (wanted(text)) catalogue.add_file(std::string(text), std::string(path), false, diagnostics);
+    }
     if (models_dir) {
         for (const std::string& path : json_files(*models_dir, diagnostics))
             if (auto text = json::read_file(path, diagnostics)) catalogue.add_file(*std::move(text), path, true, diagnostics);
@@ -79,7 +116,7 @@ void ModelCatalogue::add_record(const json::Value& record, bool replace, json::R
     static_cast<void>(reader.find(record, {"note"}));
     reader.warn_unused(record, kKnown);
     if (preset.name.empty() || !preset.facts.is_object()) return;
-    const auto same = std::find_if(presets_.begin(), presets_.end(), [&](const ModelPreset& known) { return squeezed(known.name) == squeezed(preset.name); });
+    const auto same = std::find_if(presets_.begin(), presets_.end(), [key = squeezed(preset.name)](const ModelPreset& known) { return same_squeezed(known.name, key); });
     if (same == presets_.end()) {
         presets_.push_back(std::move(preset));
     } else if (replace) {

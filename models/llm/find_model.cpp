@@ -65,8 +65,15 @@ void unknown(const std::string& name, const NameMatch& match, Diagnostics& diagn
 std::optional<LlmSpec> find_model(const std::string& name, ReadOptions options, const std::optional<std::string>& models_dir,
                                   Diagnostics& diagnostics) {
     if (is_path(name)) return read_path(name, std::move(options), diagnostics);
-    const ModelCatalogue catalogue = ModelCatalogue::load(models_dir, diagnostics);
-    const NameMatch match = catalogue.find(name);
+    Diagnostics of_named;
+    ModelCatalogue catalogue = ModelCatalogue::load_named(name, models_dir, of_named);
+    NameMatch match = catalogue.find(name);
+    if (match.kind == MatchKind::exact) {
+        for (const Diagnostic& diagnostic : of_named.items()) diagnostics.add(diagnostic);
+    } else {
+        catalogue = ModelCatalogue::load(models_dir, diagnostics);
+        match = catalogue.find(name);
+    }
     // An id names one model: another of the same maker whose name begins so is not it.
     const bool is_id = looks_like_hf_id(name);
     if (match.found() && (!is_id || match.kind == MatchKind::exact)) {

@@ -1,5 +1,6 @@
 #include "models/llm/formats.hpp"
 
+#include <iterator>
 #include <stdexcept>
 
 namespace kvplan {
@@ -20,10 +21,17 @@ constexpr DTypeInfo kDTypes[] = {
     {DType::i6, 6, "int6"},
 };
 
+constexpr bool in_order_of_enumerators() {
+    for (std::size_t i = 0; i < std::size(kDTypes); ++i)
+        if (static_cast<std::size_t>(kDTypes[i].type) != i) return false;
+    return true;
+}
+static_assert(in_order_of_enumerators());
+
 const DTypeInfo& info_of(DType type) {
-    for (const DTypeInfo& info : kDTypes)
-        if (info.type == type) return info;
-    throw std::invalid_argument("unknown element type");
+    const auto index = static_cast<std::size_t>(type);
+    if (index >= std::size(kDTypes)) throw std::invalid_argument("unknown element type");
+    return kDTypes[index];
 }
 
 /// Collects the tensors of one matrix.

@@ -107,17 +107,24 @@ std::optional<ReadRelease> read_release(std::string_view text) {
 Version dated(RuleDate date, VersionMatch match, std::string label) { return Version{date, match, std::move(label), {}}; }
 
 /// A release that is not in the table: its day is interpolated over the patch numbers between its neighbours.
-Version between(const Release& wanted, const Release& older, const Release& newer) {
+RuleDate date_between(const Release& wanted, const Release& older, const Release& newer) {
     const int span = newer.patch - older.patch;
     std::int64_t day = days_from(older.yyyymmdd);
     if (older.minor == newer.minor && span > 1 && wanted.patch > older.patch) {
         day += (days_from(newer.yyyymmdd) - day) * (wanted.patch - older.patch) / span;
     }
-    const RuleDate date{date_of(day)};
+    return RuleDate{date_of(day)};
+}
+
+Version between(const Release& wanted, const Release& older, const Release& newer) {
+    const RuleDate date = date_between(wanted, older, newer);
     Version v = dated(date, VersionMatch::between, name_of(wanted) + " (about " + iso(date) + ")");
     v.nearest = {name_of(older), name_of(newer)};
     return v;
 }
+
+/// Of a release of the table. A candidate is cut one or two weeks before it; half of that is as near as can be said.
+RuleDate date_of_release(const Release& known, bool before_it) { return RuleDate{date_of(days_from(known.yyyymmdd) - (before_it ? 9 : 0))}; }
 
 Version find_release(const ReadRelease& read, std::span<const Release> releases, RuleDate newest) {
     const Release& wanted = read.release;
@@ -135,9 +142,7 @@ Version find_release(const ReadRelease& read, std::span<const Release> releases,
     }
     const auto at = std::lower_bound(releases.begin(), releases.end(), wanted, before);
     if (before(wanted, *at)) return between(wanted, *(at - 1), *at);
-    // A candidate is cut one or two weeks before its release; half of that is as near as can be said.
-    const std::int64_t day = days_from(at->yyyymmdd) - (read.before_it ? 9 : 0);
-    const RuleDate date{date_of(day)};
+    const RuleDate date = date_of_release(*at, read.before_it);
     return dated(date, VersionMatch::release, name_of(wanted) + (read.before_it ? " candidate (" : " (") + iso(date) + ")");
 }
 
@@ -158,8 +163,24 @@ std::string iso(RuleDate date) {
     return digits.substr(0, 4) + "-" + digits.substr(4, 2) + "-" + digits.substr(6, 2);
 }
 
+namespace {
+
+bool means_newest(std::string_view text) { return text.empty() || text == "latest" || text == "main" || text == "newest" || text == "nightly"; }
+
+}  // namespace
+
+RuleDate find_rule_date(std::string_view text, std::span<const Release> releases, RuleDate newest) {
+    if (means_newest(text)) return newest;
+    if (const auto date = read_date(text)) return *date;
+    const auto read = read_release(text);
+    if (!read || before(releases.back(), read->release)) return newest;
+    if (before(read->release, releases.front())) return RuleDate{releases.front().yyyymmdd};
+    const auto at = std::lower_bound(releases.begin(), releases.end(), read->release, before);
+    return before(read->release, *at) ? date_between(read->release, *(at - 1), *at) : date_of_release(*at, read->before_it);
+}
+
 Version find_version(std::string_view text, std::span<const Release> releases, RuleDate newest) {
-    if (text.empty() || text == "latest" || text == "main" || text == "newest" || text == "nightly") {
+    if (means_newest(text)) {
         return dated(newest, VersionMatch::newest, iso(newest));
     }
     if (const auto date = read_date(text)) return find_date(*date, releases, newest);

@@ -38,6 +38,9 @@ struct Release {
 /// `releases` are sorted; `newest` is the day of the newest rule. Never fails; `match` says how far to trust it.
 [[nodiscard]] Version find_version(std::string_view text, std::span<const Release> releases, RuleDate newest);
 
+/// The date alone, without the texts that find_version makes.
+[[nodiscard]] RuleDate find_rule_date(std::string_view text, std::span<const Release> releases, RuleDate newest);
+
 /// "2026-08-22".
 [[nodiscard]] std::string iso(RuleDate date);
 

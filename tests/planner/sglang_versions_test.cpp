@@ -12,6 +12,15 @@ using namespace sglang;
 
 int date_of(std::string_view text) { return find_version(text).date.yyyymmdd; }
 
+TEST_CASE("The date alone is that of the whole version", "[sglang][versions]") {
+    for (const char* text : {"", "main", "latest", "0.5.3", "v0.5.6.post2", "0.5.2rc2", "0.5.3.dev4", "0.5.11", "0.4.1", "0.9.0", "2026-08-22", "2026-06", "2020-01-01", "2099-01", "v0.5.6-cu129", "0.5.6+g1234", "nonsense", "1.2.3", "0.5"}) {
+        CAPTURE(text);
+        EngineOptions options;
+        options.version_text = text;
+        CHECK(rule_date(options) == find_version(text).date);
+    }
+}
+
 TEST_CASE("A version text selects the rules of a day", "[sglang][versions]") {
     CHECK(date_of("0.5.3") == 20251006);
     CHECK(date_of("v0.5.6.post2") == 20251211);

@@ -129,14 +129,18 @@ private:
     }
 
     /// What DP attention with `dp` workers would hold in all: attention weights grow, each worker has tokens of its own.
-    [[nodiscard]] Tokens tokens_with_workers(std::int64_t dp, const Engine& engine) const {
-        Scenario now = s_;
-        now.weights_per_gpu.reset();
-        Scenario then = now;
-        then.engine.enable_dp_attention = true;
+    /// What was measured beyond the computed weights.
+    [[nodiscard]] Bytes measured_shift(const Engine& engine) const {
+        if (!s_.weights_per_gpu) return Bytes{0};
+        Scenario computed = s_;
+        computed.weights_per_gpu.reset();
+        return plan_.weights.bytes_per_rank.expected - plan_rank_weights(computed, engine).bytes_per_rank.expected;
+    }
+
+    /// `then` is the scenario with computed weights and DP attention.
+    [[nodiscard]] Tokens tokens_with_workers(Scenario& then, std::int64_t dp, Bytes shift, const Engine& engine) const {
         then.engine.dp = dp;
-        WeightsPlan weights = plan_weights(then, engine);
-        const Bytes shift = plan_.weights.bytes_per_rank.expected - plan_weights(now, engine).bytes_per_rank.expected;
+        const WeightsPlan weights = plan_rank_weights(then, engine);
         const double f = s_.engine.mem_fraction_static ? s_.engine.mem_fraction_static->value : default_fraction(then).value;
         return size_pools(then, stage_loads(then, weights, shift), plan_.gpu.free_before_load_bytes.expected, f).tokens * dp;
     }
@@ -154,9 +158,13 @@ private:
         const Tokens now = plan_.capacity.max_total_num_tokens.expected * p.dp_attention;
         std::int64_t best_dp = p.dp_attention;
         Tokens best = now;
+        Scenario then = s_;
+        then.weights_per_gpu.reset();
+        then.engine.enable_dp_attention = true;
+        const Bytes shift = measured_shift(engine);
         for (std::int64_t dp = p.tp; dp > p.dp_attention; dp /= 2) {
             if (p.tp % dp != 0) break;
-            if (const Tokens held = tokens_with_workers(dp, engine); held > best) best = held, best_dp = dp;
+            if (const Tokens held = tokens_with_workers(then, dp, shift, engine); held > best) best = held, best_dp = dp;
         }
         std::vector<FindingValue> values = {count("copies", p.attention_tp), tokens("tokens", now), count("workers", best_dp), tokens("with_workers", best)};
         if (best_dp == p.dp_attention) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "planner/engines/sglang/compressed.hpp"
 #include "planner/engines/sglang/defaults.hpp"
@@ -21,7 +22,6 @@ Bytes sum(const std::vector<Need>& list, Bytes Estimate<Bytes>::* end, bool (*ta
         if (take(need)) total += need.bytes.*end;
     return total;
 }
-bool all(const Need&) { return true; }
 bool before_graphs(const Need& need) { return need.before_graphs; }
 bool at_start(const Need& need) { return !need.after_start; }
 
@@ -48,46 +48,76 @@ double least_pool(const Scenario& scenario, const StageLoad& load) {
 /// How much of each need is provided for.
 enum class Care { least, usual, ample };
 
-/// What stays free in the end with fraction f.
-double left_with(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double f, Care care) {
-    const PoolSizes sizes = size_pools(scenario, loads, free, f);
-    const std::vector<Need> list = needs(scenario, loads, sizes);
-    double needed = d(sum(list, care == Care::least ? &Estimate<Bytes>::low : &Estimate<Bytes>::expected, all));
-    if (care == Care::ample) needed = (needed + d(sum(list, &Estimate<Bytes>::high, all))) / 2;
-    return d(free) - d(largest(loads, &StageLoad::weights)) - d(sizes.kv) - d(sizes.state) - needed;
-}
+/// What stays free in the end, as a function of the fraction.
+class Room {
+public:
+    Room(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free)
+        : scenario_(scenario), loads_(loads), free_(free), fixed_(fixed_need(scenario, loads)), weights_(largest(loads, &StageLoad::weights)) {}
 
-/// The largest fraction in thousandths within [from, 0.999] that leaves something; pools only grow with f.
-std::optional<double> largest_fraction(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free, double from, Care care) {
+    [[nodiscard]] double left(double f, Care care) const {
+        const PoolSizes sizes = size_pools(scenario_, loads_, free_, f);
+        const Estimate<Bytes> sized = sized_need(scenario_, sizes);
+        double needed = care == Care::least ? d(fixed_.low + sized.low) : d(fixed_.expected + sized.expected);
+        if (care == Care::ample) needed = (needed + d(fixed_.high + sized.high)) / 2;
+        return d(free_) - d(weights_) - d(sizes.kv) - d(sizes.state) - needed;
+    }
+
+private:
+    const Scenario& scenario_;
+    const std::vector<StageLoad>& loads_;
+    Bytes free_;
+    Estimate<Bytes> fixed_;
+    Bytes weights_;
+};
+
+/// The largest fraction in thousandths within [from, 0.999] that leaves something; pools only grow with f. What is left is
+/// nearly linear in f, so the place where it ends is guessed first and halved only where guesses fail.
+std::optional<double> largest_fraction(const Room& room, double from, Care care) {
     int low = static_cast<int>(std::ceil(from * 1000)), high = 999;
-    const auto works = [&](int thousandths) { return left_with(scenario, loads, free, thousandths / 1000.0, care) >= 0; };
-    if (low > high || !works(low)) return std::nullopt;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (works(middle)) low = middle;
-        else high = middle - 1;
+    const auto left = [&](int thousandths) { return room.left(thousandths / 1000.0, care); };
+    if (low > high) return std::nullopt;
+    double at_low = left(low), at_high = left(high);
+    if (at_low < 0) return std::nullopt;
+    if (at_high >= 0) return high / 1000.0;
+    constexpr int kGuesses = 4;
+    for (int round = 0; high - low > 1; ++round) {
+        const double share = at_low / (at_low - at_high);
+        const int middle = round < kGuesses ? low + std::clamp(static_cast<int>(share * (high - low)), 1, high - low - 1) : (low + high) / 2;
+        const double here = left(middle);
+        if (here >= 0) low = middle, at_low = here;
+        else high = middle, at_high = here;
     }
     return low / 1000.0;
 }
 
 }  // namespace
 
-std::vector<StageLoad> stage_loads(const Scenario& scenario, const WeightsPlan& weights, Bytes shift) {
-    const std::vector<StageLayers> layers = stages(scenario);
+namespace {
+
+// Of loads with their cells: the weights of each stage, moved by `shift`.
+std::vector<StageLoad> with_weights(const Scenario& scenario, std::vector<StageLoad> loads, const WeightsPlan& weights, Bytes shift) {
     const bool draft_budgeted = in_force(Change::draft_in_budget, rule_date(scenario.engine));
-    std::vector<StageLoad> loads;
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-        StageLoad load;
-        load.layers = layers[i];
-        load.cells = kv_cells(scenario, layers[i]);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+        StageLoad& load = loads[i];
         const Bytes expected = i < weights.stage_bytes.size() ? weights.stage_bytes[i] : weights.bytes_per_rank.expected;
         load.weights = std::max(Bytes{0}, expected + shift);
         load.budgeted = load.weights;
         // Old servers loaded drafts after the pools were sized.
-        if (!draft_budgeted && i + 1 == layers.size()) load.budgeted -= std::min(load.weights, weights.draft_bytes);
-        loads.push_back(std::move(load));
+        if (!draft_budgeted && i + 1 == loads.size()) load.budgeted -= std::min(load.weights, weights.draft_bytes);
     }
     return loads;
+}
+
+}  // namespace
+
+std::vector<StageLoad> stage_loads(const Scenario& scenario, const WeightsPlan& weights, Bytes shift) {
+    std::vector<StageLoad> loads;
+    for (const StageLayers& layers : stages(scenario)) {
+        loads.emplace_back();
+        loads.back().layers = layers;
+        loads.back().cells = kv_cells(scenario, layers);
+    }
+    return with_weights(scenario, std::move(loads), weights, shift);
 }
 
 FeasibleFractions feasible_fractions(const Scenario& scenario, const std::vector<StageLoad>& loads, Bytes free) {
@@ -96,13 +126,14 @@ FeasibleFractions feasible_fractions(const Scenario& scenario, const std::vector
     double least = 0;
     for (const StageLoad& load : loads) least = std::max(least, (d(load.budgeted) + least_pool(scenario, load)) / d(free));
     if (least >= 1) return result;
-    const auto max = largest_fraction(scenario, loads, free, least, Care::least);
+    const Room room(scenario, loads, free);
+    const auto max = largest_fraction(room, least, Care::least);
     if (!max) return result;
     result.min = least;
     result.max = std::max(*max, least);
     // Ample room first; where memory is short, what is usual; at the worst what just fits.
     for (const Care care : {Care::ample, Care::usual, Care::least}) {
-        result.recommended = largest_fraction(scenario, loads, free, least, care);
+        result.recommended = largest_fraction(room, least, care);
         if (result.recommended) break;
     }
     result.recommended = std::min(result.recommended.value_or(*result.max), *result.max);
@@ -161,8 +192,8 @@ PoolPlan pools(const Scenario& scenario, const WeightsPlan& weights) {
     const double f = gpu.mem_fraction.value;
     const std::vector<StageLoad> loads = stage_loads(scenario, weights, Bytes{0});
     const PoolSizes sizes = size_pools(scenario, loads, pre.expected, f);
-    const PoolSizes low = size_pools(scenario, stage_loads(scenario, weights, w.high - w.expected), pre.low, f);
-    const PoolSizes high = size_pools(scenario, stage_loads(scenario, weights, w.low - w.expected), pre.high, f);
+    const PoolSizes low = size_pools(scenario, with_weights(scenario, loads, weights, w.high - w.expected), pre.low, f);
+    const PoolSizes high = size_pools(scenario, with_weights(scenario, loads, weights, w.low - w.expected), pre.high, f);
     gpu.budget_bytes = floor_bytes(d(pre.expected) * f);
     gpu.weights_bytes = largest(loads, &StageLoad::weights);
     gpu.kv_pool_bytes = sizes.kv;

@@ -1,6 +1,7 @@
 #include "planner/engines/sglang/slack.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/gpu_facts.hpp"
@@ -97,6 +98,34 @@ Estimate<Bytes> prefill_graph_memory(const Scenario& scenario) {
     if (!prefill_graphs(scenario) || scenario.engine.disaggregation_mode == "decode") return certain(Bytes{0}, Basis::engine_rule);
     const double by_rule = is_latent(*scenario.model) ? 1536 : 8.0 * d(captured_prefill_sizes(chunked_prefill_size(scenario)));
     return assumed_mib(0, by_rule / 2, std::max(2 * by_rule, 1024.0));
+}
+
+namespace {
+
+constexpr std::string_view kSized[] = {"request_table", "decode_graphs", "logits"};
+
+void add_to(Estimate<Bytes>& sum, const Estimate<Bytes>& bytes) {
+    if (bytes.high.count() <= 0) return;
+    sum.low += bytes.low;
+    sum.expected += bytes.expected;
+    sum.high += bytes.high;
+}
+
+}  // namespace
+
+Estimate<Bytes> fixed_need(const Scenario& scenario, const std::vector<StageLoad>& loads) {
+    Estimate<Bytes> sum = certain(Bytes{0}, Basis::assumed);
+    for (const Need& need : needs(scenario, loads, PoolSizes{}))
+        if (std::find(std::begin(kSized), std::end(kSized), need.name) == std::end(kSized)) add_to(sum, need.bytes);
+    return sum;
+}
+
+Estimate<Bytes> sized_need(const Scenario& scenario, const PoolSizes& sizes) {
+    Estimate<Bytes> sum = certain(Bytes{0}, Basis::assumed);
+    add_to(sum, certain(request_table(scenario, sizes.requests), Basis::engine_rule));
+    add_to(sum, decode_graphs(scenario, sizes.requests.running));
+    add_to(sum, logits(scenario, sizes.requests.running));
+    return sum;
 }
 
 std::vector<Need> needs(const Scenario& scenario, const std::vector<StageLoad>& loads, const PoolSizes& sizes) {

@@ -20,6 +20,10 @@ struct Need {
 /// activations, logits, staging buffers. The engine itself measures none of it.
 [[nodiscard]] std::vector<Need> needs(const Scenario& scenario, const std::vector<StageLoad>& loads, const PoolSizes& sizes);
 
+/// Of these, what does not depend on the pools' sizes, summed; and the rest for given sizes. Both together are the sum of needs().
+[[nodiscard]] Estimate<Bytes> fixed_need(const Scenario& scenario, const std::vector<StageLoad>& loads);
+[[nodiscard]] Estimate<Bytes> sized_need(const Scenario& scenario, const PoolSizes& sizes);
+
 /// Activations of the largest prefill step on one rank. Derived from shapes (16-bit): two hidden states and either the
 /// attention's or the feed-forward's buffers of one layer are alive; with DP attention the experts see the tokens of all
 /// workers. `high` is the engine's own heuristic of 1.5 MiB a token, `low` half of the derived sum (fused kernels).

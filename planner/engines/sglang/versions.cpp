@@ -24,14 +24,28 @@ Version find_version(std::string_view text) { return kvplan::find_version(text, 
 
 RuleDate rule_date(const EngineOptions& options) {
     // Asked for at every rule: without a version text there is nothing to read.
-    return options.version_text.empty() ? changes().back().from : find_version(options.version_text).date;
+    return options.version_text.empty() ? changes().back().from : find_rule_date(options.version_text, kReleases, changes().back().from);
 }
 
+namespace {
+
+struct Period {
+    RuleDate from{99999999}, until{0};  // never in force
+};
+
+// By enumerator: rules ask more than a hundred times a plan.
+std::vector<Period> periods() {
+    std::vector<Period> list(static_cast<std::size_t>(Change::hicache_auto_size) + 1);
+    for (const ChangeRule& rule : changes()) list.at(static_cast<std::size_t>(rule.change)) = {rule.from, rule.until};
+    return list;
+}
+
+}  // namespace
+
 bool in_force(Change change, RuleDate date) {
-    for (const ChangeRule& rule : changes()) {
-        if (rule.change == change) return rule.from <= date && (rule.until.yyyymmdd == 0 || date < rule.until);
-    }
-    return false;
+    static const std::vector<Period> kPeriods = periods();
+    const Period& period = kPeriods[static_cast<std::size_t>(change)];
+    return period.from <= date && (period.until.yyyymmdd == 0 || date < period.until);
 }
 
 }  // namespace kvplan::sglang

@@ -61,25 +61,48 @@ std::vector<ChangeRule> table() {
 
 }  // namespace
 
-Version find_version(std::string_view text) {
-    // People say 0.19 for 0.19.0: patch releases are rare here.
+namespace {
+
+// People say 0.19 for 0.19.0: patch releases are rare here.
+std::string whole_version(std::string_view text) {
     std::string whole(text);
     const bool two_parts = std::count(whole.begin(), whole.end(), '.') == 1 && whole.find_first_not_of("v.0123456789") == std::string::npos && whole.back() != '.';
     if (two_parts) whole += ".0";
-    return kvplan::find_version(whole, kReleases, changes().back().from);
+    return whole;
 }
 
-RuleDate rule_date(const EngineOptions& options) { return find_version(options.version_text).date; }
+}  // namespace
+
+Version find_version(std::string_view text) { return kvplan::find_version(whole_version(text), kReleases, changes().back().from); }
+
+RuleDate rule_date(const EngineOptions& options) {
+    // Asked for at every rule: without a version text there is nothing to read.
+    return options.version_text.empty() ? changes().back().from : find_rule_date(whole_version(options.version_text), kReleases, changes().back().from);
+}
 
 const std::vector<ChangeRule>& changes() {
     static const std::vector<ChangeRule> kTable = table();
     return kTable;
 }
 
+namespace {
+
+struct Period {
+    RuleDate from{99999999}, until{0};  // never in force
+};
+
+std::vector<Period> periods() {
+    std::vector<Period> list(static_cast<std::size_t>(Change::batched_tokens_16384) + 1);
+    for (const ChangeRule& rule : changes()) list.at(static_cast<std::size_t>(rule.change)) = {rule.from, rule.until};
+    return list;
+}
+
+}  // namespace
+
 bool in_force(Change change, RuleDate date) {
-    for (const ChangeRule& rule : changes())
-        if (rule.change == change) return rule.from <= date && (rule.until.yyyymmdd == 0 || date < rule.until);
-    return false;
+    static const std::vector<Period> kPeriods = periods();
+    const Period& period = kPeriods[static_cast<std::size_t>(change)];
+    return period.from <= date && (period.until.yyyymmdd == 0 || date < period.until);
 }
 
 bool in_force(Change change, const EngineOptions& options) { return in_force(change, rule_date(options)); }

@@ -256,3 +256,20 @@ TEST_CASE("Snapshots of the Hugging Face cache", "[catalogue][cache]") {
     CHECK(looks_like_hf_id("org/Model-7B_x.y"));
     for (const char* text : {"model", "/model", "org/", "a/b/c", "./x/y", "~/x", "org/mo del", "../x", ""}) CHECK_FALSE(looks_like_hf_id(text));
 }
+
+TEST_CASE("Reading only what has the name finds the same preset as reading all", "[catalogue]") {
+    for (const ModelPreset& preset : embedded().all()) {
+        std::vector<std::string> names = preset.aliases;
+        names.push_back(preset.name);
+        if (!preset.hf_id.empty()) names.push_back(preset.hf_id);
+        for (const std::string& name : names) {
+            CAPTURE(name);
+            Diagnostics diagnostics;
+            const ModelCatalogue some = ModelCatalogue::load_named(name, std::nullopt, diagnostics);
+            const NameMatch match = some.find(name), full = embedded().find(name);
+            REQUIRE(match.kind == MatchKind::exact);
+            CHECK(some.all()[match.index].name == embedded().all()[full.index].name);
+            CHECK(some.all().size() < embedded().all().size());
+        }
+    }
+}
