@@ -62,7 +62,7 @@ void SweepPoints(benchmark::State& state) {
     for (auto _ : state) (void)run(points, 0, kPoints, 1, [](const std::vector<sweep::Row>& rows, std::int64_t) { return !rows.empty(); });
     state.counters["points/s"] = benchmark::Counter(static_cast<double>(state.iterations() * kPoints), benchmark::Counter::kIsRate);
 }
-BENCHMARK(SweepPoints)->Unit(benchmark::kMillisecond);
+BENCHMARK(SweepPoints)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime()->UseRealTime();
 
 /// `kvplan plan` with a preset, from fork to exit.
 void PlanProcess(benchmark::State& state) {
