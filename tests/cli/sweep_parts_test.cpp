@@ -214,10 +214,10 @@ TEST_CASE("Progress tells the share, the rate and the time left", "[sweep]") {
 TEST_CASE("A sweep of one field is a curve, of two a heat map; of three it has no picture", "[sweep][plot][cli]") {
     const std::string folder = test::temporary_directory();
     const std::string curve = folder + "/curve.svg", map = folder + "/map.svg";
-    CHECK(swept({"--plot", curve, "--columns", "max_total_num_tokens"}).exit_code == 0);
-    CHECK(text_of_file(curve).find("capacity.max_total_num_tokens") != std::string::npos);
+    CHECK(swept({"--plot", curve}).exit_code == 0);
+    CHECK(text_of_file(curve).find("max_total_num_tokens") != std::string::npos);
     CHECK(text_of_file(curve).find("context_length") != std::string::npos);
-    CHECK(swept({"--set", "tp=1,2,4", "--plot", map, "--columns", "max_total_num_tokens"}).exit_code == 0);
+    CHECK(swept({"--set", "tp=1,2,4", "--plot", map}).exit_code == 0);
     CHECK(text_of_file(map).find("tp_size") != std::string::npos);
     for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{"--set", "tp=1,2", "--set", "page_size=1,16"}, {"--random", "5"}, {"--shard", "0/2"}}) {
         std::vector<std::string> arguments{"--plot", folder + "/none.svg"};
