@@ -151,19 +151,39 @@ exporting::Report report_of(const Scenario& scenario, const Plan& result, const 
     return report;
 }
 
+/// What the other servers of the same script or Compose file take of the host at the high end, their host pools and processes.
+/// Pods may run anywhere, so those of a manifest are not counted.
+Bytes taken_by_others(const CheckOptions& options, const std::vector<launch::ParsedLaunch>& all, Context& context) {
+    Bytes taken;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i + 1 == options.launch || all[i].source.find(": container ") != std::string::npos) continue;
+        Diagnostics unheard;
+        const auto scenario = scenario_of(options, all[i], context, unheard);
+        if (!scenario) continue;
+        const HostPlan host = plan(*scenario).host;
+        taken += host.required_high_bytes - host.reserve_bytes;
+    }
+    return taken;
+}
+
 void check(const CheckOptions& options, const std::vector<std::string>& words, Context& context) {
     Diagnostics diagnostics;
     const auto launches = parse(options, words, diagnostics);
     const launch::ParsedLaunch* parsed = diagnostics.has_errors() || launches.empty() ? nullptr : chosen(options, launches, diagnostics);
-    const auto scenario = parsed == nullptr ? std::nullopt : scenario_of(options, *parsed, context, diagnostics);
+    auto scenario = parsed == nullptr ? std::nullopt : scenario_of(options, *parsed, context, diagnostics);
     if (!scenario) return fail(context, diagnostics);
     show(context, diagnostics);
+    const Bytes others = taken_by_others(options, launches, context);
+    if (others.count() > 0) scenario->hardware.host.used = scenario->hardware.host.used.value_or(Bytes{0}) + others;
     Plan result = plan(*scenario);
     const launch::ParsedLaunch accepted = launch::accepted(*parsed, *scenario);
     Diagnostics told_before;
-    const auto meant = accepted.arguments == parsed->arguments ? std::nullopt : scenario_of(options, accepted, context, told_before);
+    auto meant = accepted.arguments == parsed->arguments ? std::nullopt : scenario_of(options, accepted, context, told_before);
+    if (meant) meant->hardware.host.used = scenario->hardware.host.used;
     const launch::Corrected corrected = meant ? launch::correct(*meant, plan(*meant)) : launch::correct(*scenario, result);
     for (Finding& finding : launch::launch_findings(*parsed, *scenario)) result.findings.push_back(std::move(finding));
+    if (others.count() > 0)
+        result.findings.push_back({"other_servers_counted", FindingSeverity::note, {{"servers", "count", static_cast<double>(launches.size() - 1), {}}, {"taken", "decimal_bytes", static_cast<double>(others.count()), {}}}, {"host_used"}, {}});
     std::stable_sort(result.findings.begin(), result.findings.end(), [](const Finding& a, const Finding& b) { return a.severity < b.severity; });
     std::vector<launch::FlagChange> changes;
     for (const launch::Correction& c : corrected.corrections) changes.push_back(c.change);

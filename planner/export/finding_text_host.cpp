@@ -108,6 +108,8 @@ std::vector<FindingTemplate> launch_templates() {
         {"one_of_several_servers", "A loop starts several such servers; one of them is judged alone.",
          "The command stands in a loop that starts {servers} servers side by side; this plan is of one of them alone on the host.",
          "Give --instances-per-node with the number of servers that share the host."},
+        {"other_servers_counted", "The same file starts other servers; what they take of the host is counted as used.",
+         "{servers} more servers are started by the same file; they take {taken} of the host at the high end.", ""},
         {"several_servers_by_loop", "A loop starts several such servers; they are judged together.",
          "The loop starts {servers} servers side by side: the host's figures are of all of them.", ""},
     };

@@ -199,3 +199,18 @@ TEST_CASE("More ranks than visible GPUs cannot start", "[check]") {
     CHECK(ran.exit_code == 1);
     CHECK(parsed(ran)["findings"][0]["code"] == "more_ranks_than_gpus");
 }
+
+TEST_CASE("Two servers in one script share the host", "[check]") {
+    // Each asks 4 x 150 GB; one fits 1,000 GB with processes and reserve, both do not.
+    const std::string line = "python3 -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 4 --enable-hierarchical-cache --hicache-size 150 --port ";
+    const std::string one = test::temporary_file("one.sh", line + "30000\n");
+    const std::string two = test::temporary_file("two.sh", "CUDA_VISIBLE_DEVICES=0,1,2,3 " + line + "30000 &\nCUDA_VISIBLE_DEVICES=4,5,6,7 " + line + "30001 &\n");
+    const auto run = [](const std::string& file) { return test::run_kvplan({"check", "--gpu", "h100", "--host-available", "1000GB", "--format", "json", "--file", file}); };
+    CHECK(run(one).exit_code == 0);
+    const test::Ran both = run(two);
+    CHECK(both.exit_code == 1);
+    const json plan = json::parse(both.out);
+    CHECK(plan["safe"] == false);
+    // The other takes 600 GB of pools (and an extra page a rank) and 40 of processes.
+    CHECK(plan["host"]["available_bytes"].get<double>() == Approx(1000e9 - 640e9).epsilon(0.001));
+}
