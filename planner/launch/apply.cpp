@@ -27,6 +27,7 @@ public:
         for (const std::string& variable : launch_->unresolved) tell_unresolved(variable);
         set_environment();
         set_limits();
+        set_nodes();
     }
 
 private:
@@ -125,6 +126,12 @@ private:
         if (key == "method") set("speculative_algorithm", value, where);
         if (key == "num_speculative_tokens") set("speculative_num_draft_tokens", value, where);
         if (key == "model" && value.find('$') == std::string::npos) set("draft_model", value, where);
+    }
+
+    /// SGLang starts on one host unless --nnodes says otherwise (vLLM may find others through Ray).
+    void set_nodes() {
+        const bool said = std::any_of(launch_->flags.begin(), launch_->flags.end(), [](const LaunchFlag& flag) { return flag.name == "--nnodes" || flag.name == "--nodes"; });
+        if (launch_->engine == EngineKind::sglang && !said && !scenario_->hardware.nodes) set("nodes", "1", "");
     }
 
     void set_environment() {

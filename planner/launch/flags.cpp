@@ -91,6 +91,16 @@ void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
     launch.unknown.push_back(std::move(unknown));
 }
 
+/// A word that belongs to no flag, which the engine's parser stops on too; often a flag with a typographic dash or none.
+void note_stray(ParsedLaunch& launch, const std::string& word) {
+    UnknownFlag unknown{word, "", {}};
+    std::string bare = word;
+    for (const std::string_view dash : {"\u2014", "\u2013", "\u2212"})
+        while (bare.compare(0, dash.size(), dash) == 0) bare.erase(0, dash.size());
+    if (understood(launch.engine, "--" + bare).known) unknown.nearest = {"--" + bare};
+    launch.unknown.push_back(std::move(unknown));
+}
+
 }  // namespace
 
 void read_flags(ParsedLaunch& launch) {
@@ -98,6 +108,7 @@ void read_flags(ParsedLaunch& launch) {
     for (std::size_t i = 0; i < words.size();) {
         if (!is_flag(words[i])) {
             if (launch.model.empty() && i == 0) launch.model = words[i];
+            else note_stray(launch, words[i]);
             ++i;
             continue;
         }

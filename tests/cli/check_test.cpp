@@ -214,3 +214,14 @@ TEST_CASE("Two servers in one script share the host", "[check]") {
     // The other takes 600 GB of pools (and an extra page a rank) and 40 of processes.
     CHECK(plan["host"]["available_bytes"].get<double>() == Approx(1000e9 - 640e9).epsilon(0.001));
 }
+
+TEST_CASE("More ranks than a host has GPUs need --nnodes", "[check]") {
+    const auto run = [](std::vector<std::string> more) {
+        std::vector<std::string> words{"check", "--gpu", "h100", "--host-available", "1000GB", "--", "python3", "-m", "sglang.launch_server", "--model-path", "Qwen/Qwen3-32B", "--tp", "16"};
+        words.insert(words.end(), more.begin(), more.end());
+        return test::run_kvplan(words);
+    };
+    CHECK(run({}).exit_code == 2);
+    CHECK(run({}).err.find("16 ranks on 8 GPUs") != std::string::npos);
+    CHECK(run({"--nnodes", "2"}).exit_code == 0);
+}

@@ -420,3 +420,13 @@ TEST_CASE("Flags that stop the engine's parser are found and set right", "[launc
     const ParsedLaunch fine = script("CUDA_VISIBLE_DEVICES=0,1,2,3 python3 -m sglang.launch_server --model-path m --tp 4\n");
     REQUIRE(launch_findings(fine, applied(fine).scenario).empty());
 }
+
+TEST_CASE("Words that belong to no flag are told, with the flag that a typographic dash meant", "[launch]") {
+    const ParsedLaunch dash = script("python3 -m sglang.launch_server --model-path m \u2014tp 4");
+    REQUIRE(dash.unknown.size() == 2);  // the word, and its number
+    CHECK(dash.unknown[0].nearest == std::vector<std::string>{"--tp"});
+    CHECK(dash.unknown[1].name == "4");
+    CHECK(script("vllm serve m tp 4").unknown.size() == 2);
+    CHECK(script("vllm serve m -tp 4").unknown.empty());
+    CHECK(script("sglang serve m --cuda-graph-bs 1 2 4 --tp 2").unknown.empty());
+}
