@@ -25,8 +25,42 @@ bool own_name(std::string_view name) {
     return std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn);
 }
 
+struct OtherEngine {
+    std::string_view name;
+    EngineKind engine;              // whose flag it is
+    std::string_view counterpart;   // what the other calls it; empty: nothing
+};
+// The table of fields takes either engine's name for a field; an engine's own parser does not.
+constexpr OtherEngine kOneEngine[] = {
+    {"--max-model-len", EngineKind::vllm, "--context-length"},
+    {"--max-num-seqs", EngineKind::vllm, "--max-running-requests"},
+    {"--block-size", EngineKind::vllm, "--page-size"},
+    {"--no-enable-prefix-caching", EngineKind::vllm, "--disable-radix-cache"},
+    {"--num-speculative-tokens", EngineKind::vllm, "--speculative-num-draft-tokens"},
+    {"--gpu-memory-utilization", EngineKind::vllm, "--mem-fraction-static"},
+    {"--enforce-eager", EngineKind::vllm, "--disable-cuda-graph"},
+    {"--kv-offloading-size", EngineKind::vllm, "--hicache-size"},
+    {"--context-length", EngineKind::sglang, "--max-model-len"},
+    {"--page-size", EngineKind::sglang, "--block-size"},
+    {"--max-running-requests", EngineKind::sglang, "--max-num-seqs"},
+    {"--disable-radix-cache", EngineKind::sglang, "--no-enable-prefix-caching"},
+    {"--speculative-algorithm", EngineKind::sglang, "--speculative-config"},
+    {"--tp", EngineKind::sglang, "--tensor-parallel-size"},
+    {"--tp-size", EngineKind::sglang, "--tensor-parallel-size"},
+    {"--dp", EngineKind::sglang, "--data-parallel-size"},
+    {"--dp-size", EngineKind::sglang, "--data-parallel-size"},
+    {"--mem-fraction-static", EngineKind::sglang, "--gpu-memory-utilization"},
+    {"--disable-cuda-graph", EngineKind::sglang, "--enforce-eager"},
+    {"--cuda-graph-max-bs", EngineKind::sglang, "--max-cudagraph-capture-size"},
+    {"--hicache-size", EngineKind::sglang, "--kv-offloading-size"},
+};
+const OtherEngine* of_other_engine(EngineKind engine, std::string_view name) {
+    const auto* found = std::find_if(std::begin(kOneEngine), std::end(kOneEngine), [&](const OtherEngine& o) { return o.name == name && o.engine != engine; });
+    return found == std::end(kOneEngine) ? nullptr : found;
+}
+
 const FieldSpec* field_of(EngineKind engine, std::string_view name) {
-    if (own_name(name)) return nullptr;
+    if (own_name(name) || of_other_engine(engine, name) != nullptr) return nullptr;
     if (engine == EngineKind::sglang && name.substr(0, 2) != "--") return nullptr;  // SGLang has no short flags
     const FieldSpec* field = find_field(name);
     if (field == nullptr || !belongs(*field, engine)) return nullptr;
@@ -85,6 +119,11 @@ std::vector<std::string> nearest_beginnings(EngineKind engine, std::string_view 
 
 void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
     UnknownFlag unknown{flag.name, flag.value, {}};
+    if (const OtherEngine* other = of_other_engine(launch.engine, flag.name)) {
+        if (known_flag(launch.engine, other->counterpart) != nullptr || field_of(launch.engine, other->counterpart) != nullptr) unknown.nearest = {std::string(other->counterpart)};
+        launch.unknown.push_back(std::move(unknown));
+        return;
+    }
     const bool worth_it = launch.unknown.size() < kMostGuesses && flag.name.size() <= kLongestName;
     if (worth_it) unknown.nearest = nearest_names(flag.name, std::span<const std::string_view>(flag_names(launch.engine)));
     if (worth_it && unknown.nearest.empty() && flag.name.size() > 5) unknown.nearest = nearest_beginnings(launch.engine, flag.name);

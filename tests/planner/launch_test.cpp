@@ -430,3 +430,19 @@ TEST_CASE("Words that belong to no flag are told, with the flag that a typograph
     CHECK(script("vllm serve m -tp 4").unknown.empty());
     CHECK(script("sglang serve m --cuda-graph-bs 1 2 4 --tp 2").unknown.empty());
 }
+
+TEST_CASE("A name of the other engine is unknown, and what this one calls it is named", "[launch]") {
+    const auto only = [](const char* text) {
+        const ParsedLaunch launch = script(text);
+        REQUIRE(launch.unknown.size() == 1);
+        return launch.unknown[0].nearest;
+    };
+    CHECK(only("sglang serve m --max-model-len 4096") == std::vector<std::string>{"--context-length"});
+    CHECK(only("sglang serve m --max-num-seqs 5") == std::vector<std::string>{"--max-running-requests"});
+    CHECK(only("sglang serve m --enforce-eager") == std::vector<std::string>{"--disable-cuda-graph"});
+    CHECK(only("vllm serve m --tp 2") == std::vector<std::string>{"--tensor-parallel-size"});
+    CHECK(only("vllm serve m --context-length 4096") == std::vector<std::string>{"--max-model-len"});
+    // Both know these.
+    CHECK(script("sglang serve m --tensor-parallel-size 2").unknown.empty());
+    CHECK(script("vllm serve m --tensor-parallel-size 2 --max-model-len 4096").unknown.empty());
+}
