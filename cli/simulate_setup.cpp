@@ -198,7 +198,7 @@ bool set_up(const SimulateOptions& options, const SimulateNumbers& numbers, cons
     o.times = numbers.times;
     o.warmup_share = numbers.warmup;
     if (o.times) study.times_from = "given";
-    const bool deployment = flags.values.count("model") > 0 || !flags.scenario_file.empty();
+    const bool deployment = flags.values.count("model") > 0 || !flags.scenario_file.empty() || !flags.calibration.empty();
     if (deployment) {
         auto built = build_scenario(flags, context);
         if (!built) return false;

@@ -107,7 +107,7 @@ void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_opti
         else if (*share < 1.0) reading.sample_share = *share;
     }
     if (diagnostics.has_errors()) return fail(context, diagnostics);
-    const bool deployment = scenario_options.values.count("model") > 0 || !scenario_options.scenario_file.empty();
+    const bool deployment = scenario_options.values.count("model") > 0 || !scenario_options.scenario_file.empty() || !scenario_options.calibration.empty();
     std::optional<Scenario> scenario;
     if (deployment && !(scenario = build_scenario(scenario_options, context))) return;
     reading.progress = progress(context);

@@ -89,6 +89,11 @@ TEST_CASE("a saved calibration plans the deployment to the log's tokens, and oth
     CHECK(tokens({}) == Approx(2795207).epsilon(0.0005));
     // 0.003 x 137.29 GiB less, over 40,960 B: 10,797 tokens.
     CHECK(2795207 - tokens({"--mem-fraction-static", "0.894"}) == Approx(10797).epsilon(0.01));
+    // Any command takes it for the deployment.
+    const test::Ran simulated = test::run_kvplan({"simulate", "--calibration", calibration, "--input-tokens", "1000", "--output-tokens", "100", "--requests", "50"});
+    CAPTURE(simulated.err);
+    CHECK(simulated.exit_code == 0);
+    CHECK(simulated.out.find("on 2,795,2") != std::string::npos);
     const test::Ran other = test::run_kvplan({"plan", "--calibration", calibration, "--tp", "4"});
     CHECK(other.exit_code == 2);
     CHECK(other.err.find("calibration.other-deployment") != std::string::npos);
