@@ -1,7 +1,11 @@
 // Ticks and places by hand; pictures as documents.
+#include <stb_image.h>
+
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 
 #include "charts/chart.hpp"
 #include "charts/picture.hpp"
@@ -181,6 +185,33 @@ TEST_CASE("A PNG has its size in its header and is the same each time", "[charts
     CHECK(byte(22) * 256 + byte(23) == 450);
     CHECK_FALSE(picture(drawing, "chart.jpg"));
     CHECK(picture(drawing, "CHART.PNG"));
+}
+
+TEST_CASE("A PNG decodes to the pixels drawn", "[charts][png]") {
+    // 4 x 2 points, a pixel each. The box covers column 1 whole and half of column 2: white to (200, 100, 0) by a half is
+    // 255 - 27.5, 255 - 77.5, 255 - 127.5, rounded half up. The line covers the lower right pixel: half as wide as
+    // a pixel on either side of its middle.
+    Drawing drawing{4.0, 2.0, {255, 255, 255, 255}, {}};
+    drawing.commands.push_back(Box{{1.0, 0.0}, {2.5, 2.0}, {200, 100, 0, 255}, false, ""});
+    drawing.commands.push_back(Line{{{3.0, 1.5}, {4.0, 1.5}}, {0, 0, 0, 255}, 1.0, false});
+    const std::string bytes = png(drawing, 1.0);
+    int width = 0, height = 0, channels = 0;
+    const std::unique_ptr<unsigned char, void (*)(void*)> pixels(
+        stbi_load_from_memory(reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()), &width, &height, &channels, 3), stbi_image_free);
+    REQUIRE(pixels);
+    REQUIRE(width == 4);
+    REQUIRE(height == 2);
+    const auto at = [&](int x, int y) {
+        const unsigned char* p = pixels.get() + (y * 4 + x) * 3;
+        return std::array<int, 3>{p[0], p[1], p[2]};
+    };
+    using Pixel = std::array<int, 3>;
+    CHECK(at(0, 0) == Pixel{255, 255, 255});
+    CHECK(at(1, 0) == Pixel{200, 100, 0});
+    CHECK(at(1, 1) == Pixel{200, 100, 0});
+    CHECK(at(2, 0) == Pixel{228, 178, 128});
+    CHECK(at(3, 0) == Pixel{255, 255, 255});
+    CHECK(at(3, 1) == Pixel{0, 0, 0});
 }
 
 TEST_CASE("A typed chart keeps to its width and names every curve and marker", "[charts][typed]") {

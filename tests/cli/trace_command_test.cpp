@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,56 @@ TEST_CASE("kvplan trace answers the capacities asked for as JSON", "[cli][trace]
     REQUIRE(json["curve"][2]["hit_rate"].get<double>() == Approx(0.5));
     REQUIRE(json["recommendation"]["reason"] == "no_scenario");
     REQUIRE(json["workload"]["output_tokens"]["mean"] == 20.0);
+}
+
+// 30 conversations of 4 blocks of 512 tokens take turns, five rounds. Between two turns of one, 29 x 4 = 116 others come,
+// so its blocks hit from 117, 118, 119 and 120 blocks on; the first round never hits. Rates: 0 to 116 blocks, 0.6 at 119,
+// 4/5 at 120 = 61,440 tokens. Llama 3.1 8B in bf16 has 2 x 32 layers x 8 heads x 128 x 2 B = 131,072 B a token, so
+// whole GB hold: 7 -> 53,405 tokens = 104 blocks, 8 -> 61,035 = 119 blocks, 9 -> 68,664 = 134 blocks.
+TEST_CASE("kvplan trace recommends the smallest safe host cache that gains what the largest gains", "[cli][trace]") {
+    std::string text;
+    for (int turn = 0; turn < 150; ++turn) {
+        const std::string first = std::to_string(turn % 30 * 4), ids = first + ", " + std::to_string(turn % 30 * 4 + 1) + ", " + std::to_string(turn % 30 * 4 + 2) + ", " + std::to_string(turn % 30 * 4 + 3);
+        text += "{\"timestamp\": " + std::to_string(turn) + ", \"input_length\": 2048, \"output_length\": 100, \"hash_ids\": [" + ids + "]}\n";
+    }
+    const File trace(text);
+    const auto recommended = [&](const std::vector<std::string>& host) {
+        std::vector<std::string> words{"trace", trace.path(), "--model", "llama-3.1-8b", "--gpu", "h100", "--engine", "sglang", "--max-total-tokens", "20000", "--format", "json"};
+        words.insert(words.end(), host.begin(), host.end());
+        const Outcome outcome = run_kvplan(words);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return nlohmann::json::parse(outcome.out).at("recommendation");
+    };
+    const auto roomy = recommended({"--host-available", "500GB"});
+    CHECK(roomy.at("reason") == "recommended");
+    CHECK(roomy.at("hicache_size_gb") == 9);
+    CHECK(roomy.at("hit_rate") == Approx(0.8));
+    CHECK(roomy.at("device_hit_rate") == 0.0);
+    CHECK(roomy.at("unlimited_hit_rate") == Approx(0.8));
+    CHECK(roomy.at("knee_tokens") == 61'440);
+    CHECK(roomy.at("largest_safe").at("prefill_saved_tokens_per_request") == Approx(0.8 * 2048));
+    CHECK(roomy.at("largest_safe").at("loaded_bytes_per_rank_and_request") == Approx(0.8 * 2048 * 131'072));
+    CHECK(recommended({}).at("reason") == "host_unknown");
+
+    bool whole = false, part = false, none = false;
+    for (int ram = 24; ram <= 32; ++ram) {
+        const auto answer = recommended({"--host-available", std::to_string(ram) + "GB"});
+        INFO(ram << " GB: " << answer.dump());
+        const auto& largest = answer.at("largest_safe");
+        const int safe = largest.is_null() ? 0 : largest.at("hicache_size_gb").get<int>();
+        if (safe >= 8) {
+            CHECK(answer.at("reason") == "recommended");
+            CHECK(answer.at("hicache_size_gb") == std::min(safe, 9));
+            CHECK(answer.at("hit_rate") == Approx(safe == 8 ? 0.6 : 0.8));
+            (safe == 8 ? part : whole) = true;
+        } else {
+            CHECK(answer.at("reason") == (safe < 3 ? "no_room" : "small_gain"));
+            CHECK(answer.at("hicache_size_gb").is_null());
+            none = true;
+        }
+    }
+    CHECK((whole && part && none));
 }
 
 TEST_CASE("kvplan trace names the line at fault, and stops there when strict", "[cli][trace]") {
