@@ -7,27 +7,43 @@ namespace {
 
 constexpr std::size_t kMostPoints = 240;
 
-LineChart host_chart(const trace::Recommendation& advice) {
+/// Beyond the sizes that were planned, up to the knee: copies made on the way in hit as the curve at the host's capacity.
+void add_up_to_knee(const trace::Analysis& analysis, double tokens_a_gb, double planned_gb, Series& series) {
+    constexpr int kSteps = 48;
+    const trace::Recommendation& advice = *analysis.recommendation;
+    const double end_gb = 1.25 * static_cast<double>(advice.knee_tokens) / tokens_a_gb;
+    if (!analysis.curve || analysis.block_tokens <= 0 || advice.policy == trace::WritePolicy::write_back || end_gb <= planned_gb) return;
+    for (int i = 1; i <= kSteps; ++i) {
+        const double gb = planned_gb + (end_gb - planned_gb) * i / kSteps;
+        const double rate = analysis.curve->at(static_cast<std::int64_t>(gb * tokens_a_gb) / analysis.block_tokens).token_rate;
+        series.points.push_back({gb, std::max(rate, advice.device_rate.value_or(0.0))});
+    }
+}
+
+LineChart host_chart(const trace::Analysis& analysis) {
+    const trace::Recommendation& advice = *analysis.recommendation;
     LineChart chart{"Prompt tokens found, by host pool", {"--hicache-size, GB a rank", Unit::plain, false, 0.0, {}}, {"share of prompt tokens", Unit::share, false, 0.0, 1.0}, {}, {}, {}};
     Series all{"GPU and host", {}, false};
     if (advice.device_rate) all.points.push_back({0.0, *advice.device_rate});
-    double most = 0.0;
-    for (const trace::HostSize& size : advice.sizes)
-        if (size.hicache_size_gb) all.points.push_back({static_cast<double>(*size.hicache_size_gb), size.hit_rate}), most = std::max(most, static_cast<double>(*size.hicache_size_gb));
+    double tokens_a_gb = 0.0;  // by the largest size, where rounding to pages matters least
+    for (const trace::HostSize& size : advice.sizes) {
+        if (!size.hicache_size_gb || *size.hicache_size_gb <= 0) continue;
+        const auto gb = static_cast<double>(*size.hicache_size_gb);
+        all.points.push_back({gb, size.hit_rate});
+        tokens_a_gb = static_cast<double>(size.host_tokens.count()) / gb;
+    }
+    if (tokens_a_gb > 0.0) add_up_to_knee(analysis, tokens_a_gb, all.points.back().x, all);
+    const double most = all.points.empty() ? 0.0 : all.points.back().x;
     chart.series.push_back(std::move(all));
     if (advice.device_rate) chart.series.push_back({"GPU alone", {{0.0, *advice.device_rate}, {most, *advice.device_rate}}, true});
     chart.series.push_back({"no limit", {{0.0, advice.unlimited_rate}, {most, advice.unlimited_rate}}, true});
+    if (tokens_a_gb > 0.0 && advice.device_tokens) chart.markers.push_back({static_cast<double>(advice.device_tokens->count()) / tokens_a_gb, "as large as the GPU pool"});
     if (advice.largest_safe && advice.largest_safe->hicache_size_gb) {
         const auto safe = static_cast<double>(*advice.largest_safe->hicache_size_gb);
         chart.markers.push_back({safe, "largest safe " + std::to_string(*advice.largest_safe->hicache_size_gb) + " GB"});
         if (most > safe) chart.ranges.push_back({safe, most, "not safe", true});
     }
-    // The knee is a number of tokens; the sizes say how many a gigabyte holds.
-    const trace::HostSize* largest = nullptr;
-    for (const trace::HostSize& size : advice.sizes)
-        if (size.hicache_size_gb && size.host_tokens.count() > 0) largest = &size;
-    if (largest != nullptr && advice.knee_tokens > 0)
-        chart.markers.push_back({static_cast<double>(advice.knee_tokens) * static_cast<double>(*largest->hicache_size_gb) / static_cast<double>(largest->host_tokens.count()), "knee of the curve"});
+    if (tokens_a_gb > 0.0 && advice.knee_tokens > 0) chart.markers.push_back({static_cast<double>(advice.knee_tokens) / tokens_a_gb, "knee of the curve"});
     if (advice.recommended && advice.recommended->hicache_size_gb)
         chart.markers.push_back({static_cast<double>(*advice.recommended->hicache_size_gb), "recommended " + std::to_string(*advice.recommended->hicache_size_gb) + " GB"});
     return chart;
@@ -36,7 +52,7 @@ LineChart host_chart(const trace::Recommendation& advice) {
 }  // namespace
 
 LineChart hit_rate_chart(const trace::Analysis& analysis) {
-    if (analysis.recommendation && !analysis.recommendation->sizes.empty()) return host_chart(*analysis.recommendation);
+    if (analysis.recommendation && !analysis.recommendation->sizes.empty()) return host_chart(analysis);
     LineChart chart{"Prompt tokens found, by cache capacity", {"tokens in the cache", Unit::plain, true, {}, {}}, {"share of prompt tokens", Unit::share, false, 0.0, 1.0}, {}, {}, {}};
     Series tokens{"of tokens", {}, false}, requests{"mean over requests", {}, true};
     for (const trace::CurvePoint& point : analysis.points) {
