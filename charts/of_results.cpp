@@ -37,7 +37,7 @@ LineChart host_chart(const trace::Analysis& analysis) {
     chart.series.push_back(std::move(all));
     if (advice.device_rate) chart.series.push_back({"GPU alone", {{0.0, *advice.device_rate}, {most, *advice.device_rate}}, true});
     chart.series.push_back({"no limit", {{0.0, advice.unlimited_rate}, {most, advice.unlimited_rate}}, true});
-    if (tokens_a_gb > 0.0 && advice.device_tokens) chart.markers.push_back({static_cast<double>(advice.device_tokens->count()) / tokens_a_gb, "as large as the GPU pool"});
+    if (tokens_a_gb > 0.0 && advice.device_tokens) chart.markers.push_back({static_cast<double>(advice.device_tokens->count()) / tokens_a_gb, "GPU pool"});
     if (advice.largest_safe && advice.largest_safe->hicache_size_gb) {
         const auto safe = static_cast<double>(*advice.largest_safe->hicache_size_gb);
         chart.markers.push_back({safe, "largest safe " + std::to_string(*advice.largest_safe->hicache_size_gb) + " GB"});

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "charts/chart.hpp"
+#include "charts/of_results.hpp"
 #include "charts/picture.hpp"
 #include "charts/text.hpp"
 #include "charts/ticks.hpp"
@@ -225,6 +226,36 @@ TEST_CASE("A typed chart keeps to its width and names every curve and marker", "
     const std::string heat = typed(map(), 60, false);
     CHECK(heat.find("xxxxxxxx") != std::string::npos);
     CHECK(heat.find("not feasible") != std::string::npos);
+}
+
+// 100 tokens a gigabyte: a GPU pool of 500 tokens is as large as 5 GB, the knee at 3,000 tokens lies at 30 GB.
+TEST_CASE("The chart of host pools marks the GPU pool, the largest safe size, the recommended one and the knee", "[charts][trace]") {
+    kvplan::trace::Recommendation advice;
+    advice.knee_tokens = 3000;
+    advice.unlimited_rate = 0.8;
+    advice.device_tokens = kvplan::Tokens{500};
+    advice.device_rate = 0.1;
+    for (const std::int64_t gb : {10, 20}) {
+        kvplan::trace::HostSize size;
+        size.hicache_size_gb = gb;
+        size.host_tokens = kvplan::Tokens{gb * 100};
+        size.hit_rate = gb == 10 ? 0.5 : 0.6;
+        advice.sizes.push_back(size);
+    }
+    advice.largest_safe = advice.sizes.back();
+    advice.recommended = advice.sizes.front();
+    kvplan::trace::Analysis analysis;
+    analysis.recommendation = advice;
+    const LineChart chart = hit_rate_chart(analysis);
+    REQUIRE(chart.markers.size() == 4);
+    CHECK(chart.markers[0].at == 5.0);
+    CHECK(chart.markers[1].at == 20.0);
+    CHECK(chart.markers[2].at == 30.0);
+    CHECK(chart.markers[3].at == 10.0);
+    REQUIRE(chart.series.size() == 3);
+    REQUIRE(chart.series[0].points.size() == 3);
+    CHECK(chart.series[0].points[0].y == 0.1);
+    CHECK(chart.series[0].points[2].y == 0.6);
 }
 
 TEST_CASE("Example pictures", "[charts]") {
