@@ -248,10 +248,10 @@ TEST_CASE("The chart of host pools marks the GPU pool, the largest safe size, th
     analysis.recommendation = advice;
     const LineChart chart = hit_rate_chart(analysis);
     REQUIRE(chart.markers.size() == 4);
-    CHECK(chart.markers[0].at == 5.0);
-    CHECK(chart.markers[1].at == 20.0);
-    CHECK(chart.markers[2].at == 30.0);
-    CHECK(chart.markers[3].at == 10.0);
+    CHECK(chart.markers[0].x == 5.0);
+    CHECK(chart.markers[1].x == 20.0);
+    CHECK(chart.markers[2].x == 30.0);
+    CHECK(chart.markers[3].x == 10.0);
     REQUIRE(chart.series.size() == 3);
     REQUIRE(chart.series[0].points.size() == 3);
     CHECK(chart.series[0].points[0].y == 0.1);
