@@ -88,18 +88,27 @@ TEST_CASE("SGLang admits until its reservation for tokens to come fills the pool
     const EngineOptions options;
     CHECK(within(sglang::steady_new_token_ratio(options), 0.098, 1e-12));  // 0.7 x 0.14
     AdmissionCase c{.pool_tokens = 772'800, .page = 64, .request = {.input = 8000, .output = 1000, .max_new = 1000}};
-    // (772,800 - 8,000 - 1,000 - 64)/(8,500 + 0.098 x 500) + 1 = 763,736/8,549 + 1 = 90.34
-    CHECK(within(sglang::admitted_requests(options, c), 90.34, 0.01));
+    // (772,800 - 8,000 - 1,000 - 64)/(8,500 + 0.098 x 500) = 763,736/8,549 = 89.34
+    CHECK(within(sglang::admitted_requests(options, c), 89.34, 0.01));
     c.request.max_new = 32'768;
-    // users over-ask: rest is clipped to 4,096 all along: (772,800 - 8,000 - 4,096 - 64)/(8,500 + 401.4) + 1 = 86.45
+    // users over-ask: rest is clipped to 4,096 all along: (772,800 - 8,000 - 4,096 - 64)/(8,500 + 401.4) = 85.45
     CHECK(within(mean_remaining(c, 4096), 4096, 1e-9));
-    CHECK(within(sglang::admitted_requests(options, c), 86.45, 0.01));
-    // 3,500/500 of the founding pool with max_new 32,768: 108,403/4,151.4 + 1 = 27.11 (simulated 27.0)
+    CHECK(within(sglang::admitted_requests(options, c), 85.45, 0.01));
+    // 3,500/500 of the founding pool with max_new 32,768: 108,403/4,151.4 = 26.11 (simulated 27.0)
     AdmissionCase over = founding(3500, 500, 0);
     over.request.max_new = 32'768;
-    CHECK(within(sglang::admitted_requests(options, over), 27.11, 0.01));
-    // 500/3,500, each asking for its own output: 111,999/(2,250 + 0.098 x 1,750) + 1 = 47.25, between 28 and 51
-    CHECK(within(sglang::admitted_requests(options, founding(500, 3500, 0)), 47.25, 0.01));
+    CHECK(within(sglang::admitted_requests(options, over), 26.11, 0.01));
+    // 500/3,500, each asking for its own output: 111,999/(2,250 + 0.098 x 1,750) = 46.25, between 28 and 51
+    CHECK(within(sglang::admitted_requests(options, founding(500, 3500, 0)), 46.25, 0.01));
+    // 9,000 tokens: (9,000 - 500 - 3,500 - 1)/2,421.5 = 2.06; 4,100: 0.04, but the first one is let in; 4,000: never fits.
+    const auto pool_of = [](double tokens) {
+        AdmissionCase small = founding(500, 3500, 0);
+        small.pool_tokens = tokens;
+        return small;
+    };
+    CHECK(within(sglang::admitted_requests(options, pool_of(9'000)), 2.06, 0.01));
+    CHECK(sglang::admitted_requests(options, pool_of(4'100)) == 1.0);
+    CHECK(sglang::admitted_requests(options, pool_of(4'000)) == 0.0);
 }
 
 TEST_CASE("DP attention makes SGLang's admission less conservative", "[concurrency][sglang]") {

@@ -30,7 +30,8 @@ double admitted_requests(const EngineOptions& options, const AdmissionCase& c) {
     const double held = resident + steady_new_token_ratio(options) * mean_remaining(c, kClip);
     const double gate = c.request.shared_prefix + prompt + reserved_at_admission(c, kClip) + c.page;
     if (held <= 0.0 || c.pool_tokens <= gate) return c.pool_tokens > c.request.input + c.request.output ? 1.0 : 0.0;
-    const double by_gate = (c.pool_tokens - gate) / held + 1.0;
+    // At least the one that came first: an empty pool lets in whatever fits.
+    const double by_gate = std::max(1.0, (c.pool_tokens - gate) / held);
     const double by_memory = (c.pool_tokens - c.request.shared_prefix) / mean_footprint(c.request, c.page);
     return std::min(by_gate, by_memory);
 }

@@ -12,8 +12,9 @@ namespace kvplan::sglang {
 
 /// Requests of one DP worker when the prefill adder's test holds with equality: a prompt is admitted while
 ///     prompt + min(max_new, 4096) + page < free - ratio x sum over running of min(max_new - generated, 4096),
-/// so n = (M - S - E[I] - min(max_new, 4096) - P)/(E[I] + (E[O]/2)(1 + c^2) + ratio x E[min(max_new - generated, 4096)]) + 1,
-/// and never more than the pool holds.
+/// so n = (M - S - E[I] - min(max_new, 4096) - P)/(E[I] + (E[O]/2)(1 + c^2) + ratio x E[min(max_new - generated, 4096)]),
+/// at least 1 and never more than the pool holds. These are the requests at the moment before the next is let in. The
+/// mean lies half a gate above where nothing is retracted; where much is, the ratio rises and the mean falls back to n.
 [[nodiscard]] double admitted_requests(const EngineOptions& options, const AdmissionCase& c);
 
 /// A step is a prefill or a decode batch unless --enable-mixed-chunk; two batches may alternate where experts exchange tokens

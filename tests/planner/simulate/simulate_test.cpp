@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "planner/admission.hpp"
+#include "planner/engines/sglang/admission.hpp"
 #include "tests/planner/trace/support.hpp"
 
 using namespace kvplan;
@@ -105,6 +106,7 @@ TEST_CASE("the closed forms agree with the simulation of equal requests", "[simu
         const AdmissionCase c = fixed_case(input, output);
         REQUIRE(run(i.c_str(), o.c_str(), Admission::free, 6'000).concurrency.mean == Approx(steady_state_concurrency(c)).epsilon(0.02));
         REQUIRE(run(i.c_str(), o.c_str(), Admission::full, 6'000).concurrency.mean == Approx(full_length_concurrency(c)).epsilon(0.02));
+        REQUIRE(run(i.c_str(), o.c_str(), Admission::sglang, 20'000).concurrency.mean == Approx(sglang::admitted_requests({}, c)).epsilon(0.05));
     }
 }
 
