@@ -59,7 +59,7 @@ const launch::ParsedLaunch* chosen(const CheckOptions& options, const std::vecto
         Diagnostic d;
         d.severity = Severity::warning;
         d.code = "check.several";
-        d.message = std::to_string(all.size()) + " launches were found; this is the plan of number " + std::to_string(options.launch) + " alone (" + all[options.launch - 1].source + ")";
+        d.message = std::to_string(all.size()) + " launches were found; this is the plan of number " + std::to_string(options.launch) + " (" + all[options.launch - 1].source + ")";
         for (std::size_t i = 0; i < all.size(); ++i) d.hint += (i > 0 ? "; " : "--launch N takes another: ") + std::to_string(i + 1) + " is " + all[i].source;
         if (options.launch > 0) diagnostics.add(std::move(d));
     }
@@ -111,7 +111,7 @@ std::optional<std::string> replacement(const launch::ParsedLaunch& parsed, const
     const auto& kept = accepted.flags;
     if (std::any_of(kept.begin(), kept.end(), [&](const launch::LaunchFlag& f) { return f.name == flag.name; })) return std::nullopt;
     for (const launch::UnknownFlag& unknown : parsed.unknown)
-        if (unknown.name == flag.name && !unknown.nearest.empty()) return unknown.nearest.front();
+        if (unknown.name == flag.name && !unknown.nearest.empty() && unknown.differs.empty()) return unknown.nearest.front();
     return std::string();
 }
 

@@ -19,6 +19,20 @@ constexpr Own kVllm[] = {{"model", "--model"}, {"nodes", "--nnodes"}, {"quantiza
 constexpr std::string_view kNoFlag[] = {"engine", "lmcache_max_local_cpu_size", "pp_layer_partition"};
 constexpr std::string_view kNoFlagOfVllm[] = {"draft_model", "speculative_algorithm", "speculative_num_draft_tokens", "enable_multimodal", "ep_num_redundant_experts"};
 
+constexpr Counterpart kCounterparts[] = {
+    {"mem_fraction_static", "--gpu-memory-utilization", "a share of the total memory, not of what is free before load", true},
+    {"gpu_memory_utilization", "--mem-fraction-static", "a share of what is free before load, not of the total memory", true},
+    {"enable_dp_attention", "--data-parallel-size", "each data-parallel engine of vLLM has its own KV", false},
+    {"hicache_size", "--kv-offloading-size", "in GiB and the total over the ranks, not GB per rank", false},
+    {"kv_offloading_size", "--hicache-size", "in decimal GB per rank, not GiB in total", false},
+    {"chunked_prefill_size", "--max-num-batched-tokens", "", true},
+    {"max_num_batched_tokens", "--chunked-prefill-size", "", true},
+    {"ep_size", "--enable-expert-parallel", "", false},
+    {"enable_expert_parallel", "--ep-size", "", false},
+    {"disable_cuda_graph", "--enforce-eager", "", true},
+    {"enforce_eager", "--disable-cuda-graph", "", true},
+};
+
 template <std::size_t N>
 std::string_view own_flag(const Own (&all)[N], std::string_view field) {
     const Own* found = std::find_if(std::begin(all), std::end(all), [&](const Own& own) { return own.field == field; });
@@ -39,6 +53,11 @@ std::string_view engine_flag(const FieldSpec& field, EngineKind engine) {
     if (field.group != FieldGroup::engine || field.flags.empty()) return {};
     if (field.engines != FieldEngines::any && (field.engines == FieldEngines::vllm) != vllm) return {};
     return field.flags.front();
+}
+
+const Counterpart* find_counterpart(std::string_view field) {
+    const auto* found = std::find_if(std::begin(kCounterparts), std::end(kCounterparts), [&](const Counterpart& c) { return c.field == field; });
+    return found == std::end(kCounterparts) ? nullptr : found;
 }
 
 std::string_view engine_variable(std::string_view field, EngineKind engine) {

@@ -15,6 +15,15 @@ namespace kvplan {
 /// "NAME=VALUE"; what the engine has no word for as "field=value".
 [[nodiscard]] std::string setting_text(EngineKind engine, std::string_view field, std::string_view value);
 
+/// What the other engine calls the nearest thing to a field that one engine alone has.
+struct Counterpart {
+    std::string_view field, flag;
+    std::string_view differs;  ///< how its value is meant; empty when nothing is to be said
+    bool same_value;           ///< a value of the one can stand for the other
+};
+/// Null when the other engine has nothing like it.
+[[nodiscard]] const Counterpart* find_counterpart(std::string_view field);
+
 /// The environment variable that sets a field; empty when none does.
 [[nodiscard]] std::string_view engine_variable(std::string_view field, EngineKind engine);
 

@@ -7,6 +7,7 @@
 #include "models/hardware/gpu_catalogue.hpp"
 #include "models/json/reader.hpp"
 #include "models/llm/catalogue.hpp"
+#include "planner/engine_flags.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/free_before_load.hpp"
 #include "planner/scenario_fields.hpp"
@@ -184,24 +185,6 @@ void check_against_each_other(const Scenario& scenario, Diagnostics& diagnostics
         contradiction(diagnostics, "--max-new-tokens", "the mean output is longer than what clients ask for at most", std::to_string(*workload.max_new_tokens), "at least --output-tokens " + shortest(*workload.output_tokens));
 }
 
-struct Counterpart {
-    std::string_view field, flag, hint;
-};
-// What the other engine calls the nearest thing.
-constexpr Counterpart kCounterparts[] = {
-    {"mem_fraction_static", "--gpu-memory-utilization", "a share of the total memory, not of what is free before load"},
-    {"gpu_memory_utilization", "--mem-fraction-static", "a share of what is free before load, not of the total memory"},
-    {"enable_dp_attention", "--data-parallel-size", "each data-parallel engine of vLLM has its own KV"},
-    {"hicache_size", "--kv-offloading-size", "in GiB and the total over the ranks, not GB per rank"},
-    {"kv_offloading_size", "--hicache-size", "in decimal GB per rank, not GiB in total"},
-    {"chunked_prefill_size", "--max-num-batched-tokens", ""},
-    {"max_num_batched_tokens", "--chunked-prefill-size", ""},
-    {"ep_size", "--enable-expert-parallel", ""},
-    {"enable_expert_parallel", "--ep-size", ""},
-    {"disable_cuda_graph", "--enforce-eager", ""},
-    {"enforce_eager", "--disable-cuda-graph", ""},
-};
-
 // A flag that the engine does not have would stop its start; here it would change nothing without a word.
 void check_engine_of_fields(const Scenario& scenario, Diagnostics& diagnostics) {
     static const Scenario kDefaults;
@@ -217,8 +200,7 @@ void check_engine_of_fields(const Scenario& scenario, Diagnostics& diagnostics) 
         diagnostic.pointer = std::string(field->flags.front());
         diagnostic.message = vllm ? "a flag of SGLang, and the engine is vLLM" : "a flag of vLLM, and the engine is SGLang";
         diagnostic.found = value;
-        const auto* counterpart = std::find_if(std::begin(kCounterparts), std::end(kCounterparts), [&](const Counterpart& c) { return c.field == name; });
-        if (counterpart != std::end(kCounterparts)) diagnostic.expected = std::string(counterpart->flag), diagnostic.hint = std::string(counterpart->hint);
+        if (const Counterpart* counterpart = find_counterpart(name)) diagnostic.expected = std::string(counterpart->flag), diagnostic.hint = std::string(counterpart->differs);
         diagnostics.add(std::move(diagnostic));
     }
 }

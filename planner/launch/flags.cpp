@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "planner/engine_flags.hpp"
 #include "planner/launch/known_flags.hpp"
 #include "planner/launch/recognise.hpp"
 
@@ -27,40 +28,43 @@ bool own_name(std::string_view name) {
 
 struct OtherEngine {
     std::string_view name;
-    EngineKind engine;              // whose flag it is
-    std::string_view counterpart;   // what the other calls it; empty: nothing
+    EngineKind engine;             // whose flag it is
+    std::string_view counterpart;  // what the other calls it
+    std::string_view differs;      // how the other's value is meant; empty: it is the same
 };
-// The table of fields takes either engine's name for a field; an engine's own parser does not.
+// The table of fields takes either engine's name for a field that both have; an engine's own parser does not.
 constexpr OtherEngine kOneEngine[] = {
-    {"--max-model-len", EngineKind::vllm, "--context-length"},
-    {"--max-num-seqs", EngineKind::vllm, "--max-running-requests"},
-    {"--block-size", EngineKind::vllm, "--page-size"},
-    {"--no-enable-prefix-caching", EngineKind::vllm, "--disable-radix-cache"},
-    {"--num-speculative-tokens", EngineKind::vllm, "--speculative-num-draft-tokens"},
-    {"--gpu-memory-utilization", EngineKind::vllm, "--mem-fraction-static"},
-    {"--enforce-eager", EngineKind::vllm, "--disable-cuda-graph"},
-    {"--kv-offloading-size", EngineKind::vllm, "--hicache-size"},
-    {"--context-length", EngineKind::sglang, "--max-model-len"},
-    {"--page-size", EngineKind::sglang, "--block-size"},
-    {"--max-running-requests", EngineKind::sglang, "--max-num-seqs"},
-    {"--disable-radix-cache", EngineKind::sglang, "--no-enable-prefix-caching"},
-    {"--speculative-algorithm", EngineKind::sglang, "--speculative-config"},
-    {"--tp", EngineKind::sglang, "--tensor-parallel-size"},
-    {"--tp-size", EngineKind::sglang, "--tensor-parallel-size"},
-    {"--dp", EngineKind::sglang, "--data-parallel-size"},
-    {"--dp-size", EngineKind::sglang, "--data-parallel-size"},
-    {"--mem-fraction-static", EngineKind::sglang, "--gpu-memory-utilization"},
-    {"--disable-cuda-graph", EngineKind::sglang, "--enforce-eager"},
-    {"--cuda-graph-max-bs", EngineKind::sglang, "--max-cudagraph-capture-size"},
-    {"--hicache-size", EngineKind::sglang, "--kv-offloading-size"},
+    {"--max-model-len", EngineKind::vllm, "--context-length", ""},
+    {"--max-num-seqs", EngineKind::vllm, "--max-running-requests", ""},
+    {"--block-size", EngineKind::vllm, "--page-size", ""},
+    {"--no-enable-prefix-caching", EngineKind::vllm, "--disable-radix-cache", ""},
+    {"--num-speculative-tokens", EngineKind::vllm, "--speculative-num-draft-tokens", "with the target's own token, so one more"},
+    {"--speculative-config", EngineKind::vllm, "--speculative-algorithm", "the algorithm's name, not a JSON object"},
+    {"--context-length", EngineKind::sglang, "--max-model-len", ""},
+    {"--page-size", EngineKind::sglang, "--block-size", ""},
+    {"--max-running-requests", EngineKind::sglang, "--max-num-seqs", ""},
+    {"--disable-radix-cache", EngineKind::sglang, "--no-enable-prefix-caching", ""},
+    {"--speculative-algorithm", EngineKind::sglang, "--speculative-config", "a JSON object, not the algorithm's name"},
+    {"--tp", EngineKind::sglang, "--tensor-parallel-size", ""},
+    {"--tp-size", EngineKind::sglang, "--tensor-parallel-size", ""},
+    {"--dp", EngineKind::sglang, "--data-parallel-size", ""},
+    {"--dp-size", EngineKind::sglang, "--data-parallel-size", ""},
+    {"--cuda-graph-max-bs", EngineKind::sglang, "--max-cudagraph-capture-size", ""},
 };
-const OtherEngine* of_other_engine(EngineKind engine, std::string_view name) {
-    const auto* found = std::find_if(std::begin(kOneEngine), std::end(kOneEngine), [&](const OtherEngine& o) { return o.name == name && o.engine != engine; });
-    return found == std::end(kOneEngine) ? nullptr : found;
+std::optional<OtherEngine> of_other_engine(EngineKind engine, std::string_view name) {
+    const auto* listed = std::find_if(std::begin(kOneEngine), std::end(kOneEngine), [&](const OtherEngine& o) { return o.name == name && o.engine != engine; });
+    if (listed != std::end(kOneEngine)) return *listed;
+    const FieldSpec* field = find_field(name);
+    if (field == nullptr || belongs(*field, engine)) return std::nullopt;
+    const Counterpart* counterpart = find_counterpart(field->name);
+    if (counterpart == nullptr) return std::nullopt;
+    const EngineKind owner = engine == EngineKind::sglang ? EngineKind::vllm : EngineKind::sglang;
+    const std::string_view differs = counterpart->same_value ? std::string_view{} : counterpart->differs.empty() ? "another kind of value" : counterpart->differs;
+    return OtherEngine{name, owner, counterpart->flag, differs};
 }
 
 const FieldSpec* field_of(EngineKind engine, std::string_view name) {
-    if (own_name(name) || of_other_engine(engine, name) != nullptr) return nullptr;
+    if (own_name(name) || of_other_engine(engine, name)) return nullptr;
     if (engine == EngineKind::sglang && name.substr(0, 2) != "--") return nullptr;  // SGLang has no short flags
     const FieldSpec* field = find_field(name);
     if (field == nullptr || !belongs(*field, engine)) return nullptr;
@@ -118,9 +122,12 @@ std::vector<std::string> nearest_beginnings(EngineKind engine, std::string_view 
 }
 
 void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
-    UnknownFlag unknown{flag.name, flag.value, {}};
-    if (const OtherEngine* other = of_other_engine(launch.engine, flag.name)) {
-        if (known_flag(launch.engine, other->counterpart) != nullptr || field_of(launch.engine, other->counterpart) != nullptr) unknown.nearest = {std::string(other->counterpart)};
+    UnknownFlag unknown{flag.name, flag.value, {}, {}};
+    if (const auto other = of_other_engine(launch.engine, flag.name)) {
+        if (known_flag(launch.engine, other->counterpart) != nullptr || field_of(launch.engine, other->counterpart) != nullptr) {
+            unknown.nearest = {std::string(other->counterpart)};
+            unknown.differs = std::string(other->differs);
+        }
         launch.unknown.push_back(std::move(unknown));
         return;
     }
@@ -132,7 +139,7 @@ void note_unknown(ParsedLaunch& launch, const LaunchFlag& flag) {
 
 /// A word that belongs to no flag, which the engine's parser stops on too; often a flag with a typographic dash or none.
 void note_stray(ParsedLaunch& launch, const std::string& word) {
-    UnknownFlag unknown{word, "", {}};
+    UnknownFlag unknown{word, "", {}, {}};
     std::string bare = word;
     for (const std::string_view dash : {"\u2014", "\u2013", "\u2212"})
         while (bare.compare(0, dash.size(), dash) == 0) bare.erase(0, dash.size());

@@ -28,6 +28,7 @@ struct UnknownFlag {
     std::string name;
     std::string value;
     std::vector<std::string> nearest;  // best first
+    std::string differs;               // how the nearest one takes its value; not empty: this value cannot stand there
 };
 
 /// What surrounds the engine: the container's, pod's or service's own settings.
@@ -84,7 +85,8 @@ struct FlagChange {
     std::string value;                            // "39"; "false" takes a switch away
 };
 
-/// The command as the engine would take it: misspelt flags by their nearest name, flags that exist no more left out.
+/// The command as the engine would take it: misspelt flags by their nearest name, flags that exist no more, or whose
+/// value the nearest one would take otherwise, left out.
 [[nodiscard]] ParsedLaunch accepted(const ParsedLaunch& launch, const Scenario& scenario);
 
 /// The command with these fields changed and everything else as it was given, unknown flags too; shell-quoted.

@@ -23,7 +23,9 @@ const VersionedFlag* missing(const ParsedLaunch& launch, const std::string& name
 
 void find_unknown(const ParsedLaunch& launch, std::vector<Finding>& found) {
     for (const UnknownFlag& flag : launch.unknown) {
-        const std::string way = flag.nearest.empty() ? "Take it away, or see the engine's --help." : "Did you mean " + flag.nearest.front() + "?";
+        const std::string way = flag.nearest.empty()   ? "Take it away, or see the engine's --help."
+                                : flag.differs.empty() ? "Did you mean " + flag.nearest.front() + "?"
+                                                       : "Did you mean " + flag.nearest.front() + " (" + flag.differs + ")? Give its value anew.";
         found.push_back({"unknown_flag", FindingSeverity::warning, {text("flag", flag.name), text("way", way)}, {}, {}});
     }
 }
@@ -79,7 +81,8 @@ ParsedLaunch accepted(const ParsedLaunch& launch, const Scenario& scenario) {
         const std::size_t next = i + std::max<std::size_t>(1, flag->count);
         const auto unknown = std::find_if(launch.unknown.begin(), launch.unknown.end(), [&](const UnknownFlag& u) { return u.name == flag->name; });
         const bool renamed = unknown != launch.unknown.end() && !unknown->nearest.empty();
-        if (missing(launch, flag->name, scenario) == nullptr) {
+        const bool meant_otherwise = unknown != launch.unknown.end() && !unknown->differs.empty();
+        if (!meant_otherwise && missing(launch, flag->name, scenario) == nullptr) {
             words.push_back(renamed ? unknown->nearest.front() + launch.arguments[i].substr(flag->name.size()) : launch.arguments[i]);
             for (std::size_t j = i + 1; j < next; ++j) words.push_back(launch.arguments[j]);
         }

@@ -431,6 +431,21 @@ TEST_CASE("Words that belong to no flag are told, with the flag that a typograph
     CHECK(script("sglang serve m --cuda-graph-bs 1 2 4 --tp 2").unknown.empty());
 }
 
+TEST_CASE("A value in the other engine's unit is not carried over", "[launch]") {
+    // 300 is GB per rank for SGLang, and would be GiB over all ranks for vLLM.
+    const auto kept = [](const char* text, EngineKind engine) {
+        Scenario scenario;
+        scenario.engine.kind = engine;
+        const ParsedLaunch launch = script(text);
+        REQUIRE(launch.unknown.size() == 1);
+        CHECK_FALSE(launch.unknown[0].differs.empty());
+        return accepted(launch, scenario).arguments;
+    };
+    CHECK(kept("vllm serve m -tp 8 --hicache-size 300", EngineKind::vllm) == std::vector<std::string>{"m", "-tp", "8"});
+    CHECK(kept("sglang serve m --kv-offloading-size 300 --tp 8", EngineKind::sglang) == std::vector<std::string>{"m", "--tp", "8"});
+    CHECK(kept("sglang serve m --speculative-config '{}'", EngineKind::sglang) == std::vector<std::string>{"m"});
+}
+
 TEST_CASE("A name of the other engine is unknown, and what this one calls it is named", "[launch]") {
     const auto only = [](const char* text) {
         const ParsedLaunch launch = script(text);
@@ -442,6 +457,7 @@ TEST_CASE("A name of the other engine is unknown, and what this one calls it is 
     CHECK(only("sglang serve m --enforce-eager") == std::vector<std::string>{"--disable-cuda-graph"});
     CHECK(only("vllm serve m --tp 2") == std::vector<std::string>{"--tensor-parallel-size"});
     CHECK(only("vllm serve m --context-length 4096") == std::vector<std::string>{"--max-model-len"});
+    CHECK(only("vllm serve m --chunked-prefill-size 4096") == std::vector<std::string>{"--max-num-batched-tokens"});
     // Both know these.
     CHECK(script("sglang serve m --tensor-parallel-size 2").unknown.empty());
     CHECK(script("vllm serve m --tensor-parallel-size 2 --max-model-len 4096").unknown.empty());
