@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "units/ascii.hpp"
+
 namespace kvplan::charts {
 namespace {
 
@@ -98,13 +100,6 @@ LineChart timeline_chart(const simulate::Result& result, std::int64_t pool_token
 
 namespace {
 
-std::string words(std::string_view name) {
-    std::string text(name);
-    for (char& c : text)
-        if (c == '_') c = ' ';
-    return text;
-}
-
 // The stretches of the curve between changes of the binding resource; none where one binds all along.
 std::vector<Range> binding_ranges(const ThroughputPlan& throughput) {
     std::vector<Range> ranges;
@@ -112,10 +107,10 @@ std::vector<Range> binding_ranges(const ThroughputPlan& throughput) {
     const double first = throughput.curve.front().concurrency, last = throughput.curve.back().concurrency;
     double from = first;
     for (const ThroughputChange& change : throughput.changes) {
-        ranges.push_back({from, change.concurrency, "bound by " + words(change.from), false});
+        ranges.push_back({from, change.concurrency, "bound by " + as_words(change.from), false});
         from = change.concurrency;
     }
-    ranges.push_back({from, last, "bound by " + words(throughput.curve.back().limited_by), false});
+    ranges.push_back({from, last, "bound by " + as_words(throughput.curve.back().limited_by), false});
     return ranges;
 }
 
@@ -125,7 +120,7 @@ LineChart throughput_chart(const Plan& plan) {
     const ThroughputPlan& throughput = plan.throughput;
     LineChart chart{"Output tokens per second of the deployment", {"requests at once", Unit::plain, true, {}, {}}, {"output tokens/s", Unit::plain, true, {}, {}}, {}, {}, {}};
     Series bound{"upper bound", {}, false}, expected{"expected", {}, false};
-    if (throughput.changes.empty() && !throughput.curve.empty()) bound.name += ", by " + words(throughput.curve.front().limited_by);
+    if (throughput.changes.empty() && !throughput.curve.empty()) bound.name += ", by " + as_words(throughput.curve.front().limited_by);
     for (const ThroughputPoint& point : throughput.curve) {
         bound.points.push_back({point.concurrency, point.output_tokens_per_second.value});
         expected.points.push_back({point.concurrency, point.expected_output_tokens_per_second});
@@ -134,7 +129,7 @@ LineChart throughput_chart(const Plan& plan) {
     const double first = throughput.curve.front().concurrency, last = throughput.curve.back().concurrency;
     chart.series = {std::move(bound), std::move(expected)};
     for (const Ceiling& ceiling : throughput.ceilings)
-        chart.series.push_back({words(ceiling.resource) + " ceiling", {{first, ceiling.tokens_per_second.value}, {last, ceiling.tokens_per_second.value}}, true});
+        chart.series.push_back({as_words(ceiling.resource) + " ceiling", {{first, ceiling.tokens_per_second.value}, {last, ceiling.tokens_per_second.value}}, true});
     chart.ranges = binding_ranges(throughput);
     if (plan.concurrency.admission && *plan.concurrency.admission > 0) chart.markers.push_back({*plan.concurrency.admission, "operating point"});
     return chart;

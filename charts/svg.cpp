@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "charts/picture.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::charts {
 namespace {
@@ -74,8 +75,7 @@ std::string svg(const Drawing& drawing) {
 }
 
 std::optional<std::string> picture(const Drawing& drawing, std::string_view file_name) {
-    std::string ending(file_name.substr(file_name.size() < 4 ? 0 : file_name.size() - 4));
-    for (char& c : ending) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::string ending = lower(file_name.substr(file_name.size() < 4 ? 0 : file_name.size() - 4));
     if (ending == ".svg") return svg(drawing);
     if (ending == ".png") return png(drawing);
     return std::nullopt;

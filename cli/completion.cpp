@@ -7,6 +7,7 @@
 #include "models/hardware/gpu_catalogue.hpp"
 #include "models/llm/catalogue.hpp"
 #include "planner/scenario_fields.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::cli {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 /// "RTX PRO 6000 Blackwell Server" -> "rtx-pro-6000-blackwell-server": a name that needs no quotes.
 std::string as_word(std::string_view name) {
     std::string word;
-    for (const char c : name) word += c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const char c : name) word += c == ' ' ? '-' : lower(c);
     return word;
 }
 

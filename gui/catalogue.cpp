@@ -5,6 +5,7 @@
 
 #include "models/hardware/gpu_catalogue.hpp"
 #include "models/llm/catalogue.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::gui {
@@ -14,10 +15,7 @@ namespace {
 // Letters and digits in lower case, all else a blank: "RTX-PRO 6000" is found by "rtx pro".
 std::string plain(std::string_view text) {
     std::string out;
-    for (const char c : text) {
-        if (c >= 'A' && c <= 'Z') out += static_cast<char>(c - 'A' + 'a');
-        else out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ? c : ' ';
-    }
+    for (const char c : text) out += is_alnum(c) || c == '.' ? lower(c) : ' ';
     return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "planner/host_findings.hpp"
 #include "planner/trace/reuse.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan {
 
@@ -57,10 +58,9 @@ void add_overload(const Scenario& scenario, const Plan& plan, std::vector<Findin
 // A drafter is asked for, but neither named nor part of the checkpoint: what it takes is not known.
 void add_unknown_draft(const Scenario& scenario, std::vector<Finding>& findings) {
     const std::string& algorithm = scenario.engine.speculative.algorithm;
-    std::string lower = algorithm;
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    const bool without_model = lower.empty() || lower == "ngram" || lower == "suffix";
-    const bool from_checkpoint = scenario.model->draft && lower != "eagle3" && lower != "standalone" && lower != "draft_model";
+    const std::string name = lower(algorithm);
+    const bool without_model = name.empty() || name == "ngram" || name == "suffix";
+    const bool from_checkpoint = scenario.model->draft && name != "eagle3" && name != "standalone" && name != "draft_model";
     if (without_model || scenario.draft_model || from_checkpoint) return;
     findings.push_back({"draft_model_unknown", FindingSeverity::warning, {{"algorithm", "text", 0.0, algorithm}}, {"draft_model", "speculative_algorithm"}, {}});
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "planner/field_builders.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan {
@@ -34,10 +35,9 @@ std::optional<ParseFailure> outside(double value, const Range& range) {
 }
 
 std::optional<bool> parse_switch(std::string_view text) {
-    std::string lower;
-    for (const char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    if (lower.empty() || lower == "true" || lower == "1" || lower == "yes" || lower == "on") return true;
-    if (lower == "false" || lower == "0" || lower == "no" || lower == "off") return false;
+    const std::string word = lower(text);
+    if (word.empty() || word == "true" || word == "1" || word == "yes" || word == "on") return true;
+    if (word == "false" || word == "0" || word == "no" || word == "off") return false;
     return std::nullopt;
 }
 
@@ -46,11 +46,7 @@ FieldSpec choice(FieldSpec text_field, std::vector<std::string_view> choices) {
                          Scenario& scenario, std::string_view value) -> std::optional<ParseFailure> {
         std::string expected = "one of";
         for (const std::string_view known : choices) {
-            const bool same = std::equal(known.begin(), known.end(), value.begin(), value.end(), [](char a, char b) {
-                const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-                return lower(a) == lower(b);
-            });
-            if (same) return set(scenario, known);
+            if (lower(known) == lower(value)) return set(scenario, known);
             expected += (expected.size() > 6 ? ", " : " ") + std::string(known);
         }
         return ParseFailure{expected, ""};

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "units/ascii.hpp"
 #include "units/diagnostic.hpp"
 
 namespace kvplan {
@@ -12,11 +13,8 @@ namespace {
 constexpr std::size_t kLongestName = 96;
 
 bool is_letter_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           static_cast<unsigned char>(c) >= 0x80;
+    return is_alnum(c) || static_cast<unsigned char>(c) >= 0x80;
 }
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::string normalised(std::string_view name) {
     std::string out;

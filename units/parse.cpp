@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "units/ascii.hpp"
+
 namespace kvplan {
 
 namespace {
@@ -35,14 +37,7 @@ std::string_view trim(std::string_view text) {
     return text;
 }
 
-char lower(char c) { return (c >= 'A' && c <= 'Z') ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool same_letters(std::string_view a, std::string_view b) {
-    if (a.size() != b.size()) return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (lower(a[i]) != lower(b[i])) return false;
-    return true;
-}
+bool same_letters(std::string_view a, std::string_view b) { return lower(a) == lower(b); }
 
 struct NumberAndUnit {
     std::string_view number;

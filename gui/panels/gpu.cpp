@@ -5,23 +5,17 @@
 #include "gui/widgets/report.hpp"
 #include "gui/widgets/text.hpp"
 #include "planner/export/plan_report.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::gui {
 
 namespace {
 
-std::string words(std::string_view name) {
-    std::string text(name);
-    for (char& c : text)
-        if (c == '_') c = ' ';
-    return text;
-}
-
 std::string interval(const Estimate<Bytes>& estimate) {
     std::string text(name_of(estimate.basis));
     if (estimate.low != estimate.high) text += ", " + binary_size(estimate.low) + " to " + binary_size(estimate.high);
-    return words(text);
+    return as_words(text);
 }
 
 Bar memory_bar(const Ui& ui, const GpuPlan& gpu) {
@@ -50,12 +44,12 @@ std::vector<FigureRow> memory_rows(const Ui& ui, const Plan& plan) {
     rows.push_back({"free before load", binary_size(gpu.free_before_load_bytes.expected), "gpu.free_before_load_bytes", interval(gpu.free_before_load_bytes), 0, true});
     rows.push_back({"weights", binary_size(gpu.weights_bytes), "gpu.weights_bytes", interval(plan.weights.bytes_per_rank), 0, true, theme.series[0]});
     for (const WeightComponent& component : plan.weights.components)
-        rows.push_back({words(component.name), binary_size(component.bytes_per_rank), "", component.replicated ? "whole on every rank" : "", 2});
+        rows.push_back({as_words(component.name), binary_size(component.bytes_per_rank), "", component.replicated ? "whole on every rank" : "", 2});
     rows.push_back({"KV pool", binary_size(gpu.kv_pool_bytes), "gpu.kv_pool_bytes", with_commas(plan.capacity.max_total_num_tokens.expected.count()) + " tokens", 0, true, theme.series[2]});
     if (gpu.state_pool_bytes.count() > 0) rows.push_back({"state pool", binary_size(gpu.state_pool_bytes), "gpu.state_pool_bytes", "", 0, true, theme.series[3]});
     rows.push_back({"slack", binary_size(gpu.slack_bytes), "gpu.slack_bytes", "what the engine leaves for the rest", 0, true, theme.series[1]});
     for (const NamedBytes& item : gpu.slack_items)
-        if (std::abs(in_gib(item.bytes)) >= 0.005) rows.push_back({words(item.name), binary_size(item.bytes), "", "", 2});
+        if (std::abs(in_gib(item.bytes)) >= 0.005) rows.push_back({as_words(item.name), binary_size(item.bytes), "", "", 2});
     if (gpu.left_after_graphs_bytes.high.count() != 0) rows.push_back({"left after start-up", binary_size(gpu.left_after_graphs_bytes.expected), "gpu.left_after_graphs_bytes", interval(gpu.left_after_graphs_bytes)});
     if (gpu.shortfall_bytes.count() > 0) rows.push_back({"SHORTFALL", binary_size(gpu.shortfall_bytes), "gpu.shortfall_bytes", "", 0, true, theme.bad});
     return rows;

@@ -5,6 +5,7 @@
 #include "gui/raii.hpp"
 #include "gui/widgets/field.hpp"
 #include "gui/widgets/text.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::gui {
@@ -148,9 +149,7 @@ void other_group(const Ui& ui) {
         if (field.engines != FieldEngines::any && (field.engines == FieldEngines::vllm) != is_vllm(ui)) continue;
         // What is set or asked for is shown even while the group is closed.
         if (!open && ui.document.value(field.name).empty() && ui.view.scroll_to != field.name) continue;
-        std::string label(field.name);
-        std::replace(label.begin(), label.end(), '_', ' ');
-        wrapped(label, ui.document.value(field.name).empty() ? ui.theme.muted : ui.theme.changed);
+        wrapped(as_words(field.name), ui.document.value(field.name).empty() ? ui.theme.muted : ui.theme.changed);
         if (field.kind == FieldKind::boolean) toggle_field(ui, field.name, "");
         else text_field(ui, field.name, "");
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "units/ascii.hpp"
 #include "units/diagnostic.hpp"
 
 namespace kvplan {
@@ -14,9 +15,6 @@ constexpr std::array<std::string_view, 8> kMakers{"nvidia", "amd",    "intel",  
 constexpr std::array<std::string_view, 16> kIdleWords{"edition", "gpu",   "card",  "generation", "hbm2",  "hbm2e",
                                                       "hbm3",    "hbm3e", "gddr6", "gddr6x",     "gddr7", "sxm",
                                                       "sxm4",    "sxm5",  "sxm6",  "ac"};
-
-bool is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::vector<std::string> words_of(std::string_view name) {
     std::vector<std::string> words;

@@ -5,6 +5,7 @@
 
 #include "models/embedded.hpp"
 #include "models/json/reader.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan {
 
@@ -21,14 +22,11 @@ std::optional<DType> dtype_named(std::string_view name) {
     return std::nullopt;
 }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-bool counts(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-
 /// squeezed(name) == key, without making it.
 bool same_squeezed(std::string_view name, std::string_view key) {
     std::size_t at = 0;
     for (const char c : name) {
-        if (!counts(lower(c))) continue;
+        if (!is_alnum(c)) continue;
         if (at == key.size() || key[at] != lower(c)) return false;
         ++at;
     }

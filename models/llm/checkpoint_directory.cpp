@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "models/llm/safetensors.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan {
 
@@ -83,7 +84,7 @@ bool looks_like_hf_id(std::string_view name) {
     if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size() || name.find('/', slash + 1) != std::string_view::npos) return false;
     if (name.front() == '.' || name.front() == '~' || name[slash + 1] == '.') return false;
     for (const char c : name) {
-        const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '/';
+        const bool allowed = is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '/';
         if (!allowed) return false;
     }
     return true;

@@ -1,9 +1,9 @@
 // Variants by name: what `--quantization` takes, with what the common producers of a format leave in 16 bits.
 
-#include <cctype>
 #include <iterator>
 
 #include "models/llm/quantization.hpp"
+#include "units/ascii.hpp"
 #include "units/parse.hpp"
 
 namespace kvplan {
@@ -53,7 +53,7 @@ constexpr std::string_view kPlain[] = {"bf16", "fp16", "fp32", "none"};
 std::string plain_letters(std::string_view text) {
     std::string letters;
     for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c))) letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (is_alnum(c)) letters += lower(c);
     return letters;
 }
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <span>
 #include <utility>
 
 #include "models/json/reader.hpp"
 #include "models/llm/quantization.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan {
 
@@ -16,12 +16,6 @@ namespace {
 
 constexpr json::IntegerRange kBits{2, 16};
 constexpr json::IntegerRange kGroup{-1, 1 << 20};
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-}
 
 bool has_text(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "planner/export/plan_report.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::exporting {
@@ -15,17 +16,10 @@ std::string interval(const Estimate<Bytes>& estimate) {
 }
 
 // Item names are codes; a reader sees words.
-std::string words(std::string_view name) {
-    std::string text(name);
-    for (char& c : text)
-        if (c == '_') c = ' ';
-    return text;
-}
-
 void add_weights(const Plan& plan, ReportTable& table) {
     table.rows.push_back({{"- weights", gib(plan.gpu.weights_bytes), interval(plan.weights.bytes_per_rank)}, 0, false});
     for (const WeightComponent& component : plan.weights.components)
-        table.rows.push_back({{words(component.name), gib(component.bytes_per_rank), component.replicated ? "whole on every rank" : ""}, 1, false});
+        table.rows.push_back({{as_words(component.name), gib(component.bytes_per_rank), component.replicated ? "whole on every rank" : ""}, 1, false});
 }
 
 std::string fraction_note(const Scenario& scenario, const MemFraction& f) {
@@ -56,7 +50,7 @@ ReportSection gpu_section(const Scenario& scenario, const Plan& plan, bool verbo
     if (gpu.state_pool_bytes.count() > 0) table.rows.push_back({{"- state pool", gib(gpu.state_pool_bytes), "engine_rule"}, 0, true});
     table.rows.push_back({{"= slack", gib(gpu.slack_bytes), ""}, 0, true});
     for (const NamedBytes& item : gpu.slack_items)
-        if (verbose || std::abs(in_gib(item.bytes)) >= 0.005) table.rows.push_back({{words(item.name), gib(item.bytes), ""}, 1, false});
+        if (verbose || std::abs(in_gib(item.bytes)) >= 0.005) table.rows.push_back({{as_words(item.name), gib(item.bytes), ""}, 1, false});
     if (gpu.left_after_graphs_bytes.high.count() != 0)
         table.rows.push_back({{"left after start-up (activations come while serving)", gib(gpu.left_after_graphs_bytes.expected), interval(gpu.left_after_graphs_bytes)}, 0, false});
     if (gpu.shortfall_bytes.count() > 0) table.rows.push_back({{"SHORTFALL", gib(gpu.shortfall_bytes), ""}, 0, true});

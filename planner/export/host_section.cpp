@@ -1,4 +1,5 @@
 #include "planner/export/plan_report.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::exporting {
@@ -6,13 +7,6 @@ namespace kvplan::exporting {
 namespace {
 
 std::string gb(Bytes bytes) { return fixed(in_gb(bytes), 2); }
-
-std::string words(std::string_view name) {
-    std::string text(name);
-    for (char& c : text)
-        if (c == '_') c = ' ';
-    return text;
-}
 
 std::string storage_sentence(const StoragePlan& storage) {
     std::string text = "Third tier (" + storage.backend + ")";
@@ -28,7 +22,7 @@ ReportSection host_cache(const Plan& plan) {
     const HicachePlan& cache = plan.hicache;
     ReportSection section{"Host cache, decimal GB", {}, {}};
     section.table.header = {"", "GB a rank", "slots"};
-    for (const HicachePool& pool : cache.pools) section.table.rows.push_back({{words(pool.name), gb(pool.bytes_per_rank), with_commas(pool.slots.count())}, 0, false});
+    for (const HicachePool& pool : cache.pools) section.table.rows.push_back({{as_words(pool.name), gb(pool.bytes_per_rank), with_commas(pool.slots.count())}, 0, false});
     section.table.rows.push_back({{"all pools of a rank", gb(cache.bytes_per_rank), ""}, 0, true});
     section.table.rows.push_back({{"x " + std::to_string(plan.host.ranks_per_node) + " ranks = the node", gb(cache.bytes_per_node), ""}, 0, true});
     section.sentences.push_back("The node holds " + with_commas(cache.distinct_tokens.count()) + " distinct tokens" +
@@ -43,15 +37,15 @@ void add_safe_window(const HostPlan& host, ReportSection& section) {
         std::string flags;
         if (host.safe_max->hicache_size_gb) flags = "--hicache-size " + std::to_string(*host.safe_max->hicache_size_gb) + " (decimal GB per rank)";
         if (host.safe_max->hicache_ratio) flags += (flags.empty() ? "--hicache-ratio " : ", ratio ") + shortest(*host.safe_max->hicache_ratio, 2);
-        std::string text = "Safe maximum: " + flags + ", limited by " + words(name_of(host.safe_max->limited_by)) + ".";
+        std::string text = "Safe maximum: " + flags + ", limited by " + as_words(name_of(host.safe_max->limited_by)) + ".";
         if (host.safe_max->kv_offloading_size_gib)
-            text = "Safe maximum: --kv-offloading-size " + std::to_string(*host.safe_max->kv_offloading_size_gib) + " (GiB, all ranks), limited by " + words(name_of(host.safe_max->limited_by)) + ".";
+            text = "Safe maximum: --kv-offloading-size " + std::to_string(*host.safe_max->kv_offloading_size_gib) + " (GiB, all ranks), limited by " + as_words(name_of(host.safe_max->limited_by)) + ".";
         if (host.safe_max->lmcache_size_gb)
-            text = "Safe maximum: LMCACHE_MAX_LOCAL_CPU_SIZE=" + std::to_string(*host.safe_max->lmcache_size_gb) + " (GB per rank), limited by " + words(name_of(host.safe_max->limited_by)) + ".";
+            text = "Safe maximum: LMCACHE_MAX_LOCAL_CPU_SIZE=" + std::to_string(*host.safe_max->lmcache_size_gb) + " (GB per rank), limited by " + as_words(name_of(host.safe_max->limited_by)) + ".";
         section.sentences.push_back(text);
     }
     if (host.min_useful)
-        section.sentences.push_back("Smallest useful size: " + std::to_string(host.min_useful->hicache_size_gb) + " GB per rank (" + words(host.min_useful->reason) + ").");
+        section.sentences.push_back("Smallest useful size: " + std::to_string(host.min_useful->hicache_size_gb) + " GB per rank (" + as_words(host.min_useful->reason) + ").");
 }
 
 ReportSection host_memory(const Plan& plan) {
@@ -70,7 +64,7 @@ ReportSection host_memory(const Plan& plan) {
     row("reserve", gb(host.reserve_bytes));
     row("required", gb(host.required_bytes), "high end " + gb(host.required_high_bytes), true);
     if (host.available_bytes) {
-        row("available", gb(*host.available_bytes), std::string(name_of(host.available_basis)) + ", by " + words(name_of(host.limited_by)), true);
+        row("available", gb(*host.available_bytes), std::string(name_of(host.available_basis)) + ", by " + as_words(name_of(host.limited_by)), true);
         if (host.headroom_bytes) row("headroom", gb(*host.headroom_bytes));
         if (host.shortfall_bytes.count() > 0) row("SHORTFALL", gb(host.shortfall_bytes), "at the high end", true);
     }

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "planner/export/log_json.hpp"
+#include "units/ascii.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::exporting {
@@ -16,12 +17,10 @@ std::string value_text(std::optional<double> value, logs::RowUnit unit) {
 
 std::string words(std::string_view field) {
     if (field == "hicache.bytes_per_rank") return "host pools of a rank";
-    std::string text(field.substr(field.find('.') + 1));
-    for (const std::string_view tail : {std::string_view("_bytes")})
-        if (text.size() > tail.size() && text.substr(text.size() - tail.size()) == tail) text.resize(text.size() - tail.size());
-    for (char& c : text)
-        if (c == '_') c = ' ';
-    return text;
+    constexpr std::string_view kUnit = "_bytes";
+    field.remove_prefix(field.find('.') + 1);
+    if (field.size() > kUnit.size() && field.ends_with(kUnit)) field.remove_suffix(kUnit.size());
+    return as_words(field);
 }
 
 std::string cause_sentence(const logs::Gap& gap) {

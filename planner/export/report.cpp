@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "units/ascii.hpp"
+
 namespace kvplan::exporting {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_figure(const std::string& cell) {
     if (cell.empty()) return false;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "units/ascii.hpp"
 #include "units/parse.hpp"
 
 namespace kvplan::launch {
@@ -57,8 +58,7 @@ std::optional<Bytes> kubernetes_bytes(std::string_view text) {
 std::optional<Bytes> docker_bytes(std::string_view text) {
     const std::optional<Split> parts = split(text);
     if (!parts) return std::nullopt;
-    std::string unit;
-    for (const char c : parts->unit) unit += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    std::string unit = lower(parts->unit);
     while (!unit.empty() && unit.front() == ' ') unit.erase(0, 1);
     if (unit.size() == 3 && unit.substr(1) == "ib") unit.resize(1);
     if (unit.size() == 2 && unit[1] == 'b') unit.resize(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/launch/shell.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::launch {
 namespace {
@@ -51,7 +52,7 @@ bool is_assignment(std::string_view word) {
     const std::size_t equals = word.find('=');
     if (equals == 0 || equals == std::string_view::npos) return false;
     const auto name = word.substr(0, equals);
-    return std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+    return std::all_of(name.begin(), name.end(), [](char c) { return is_alnum(c) || c == '_'; });
 }
 
 ParsedLaunch started(const Words& outer, EngineKind engine, std::size_t first_argument) {

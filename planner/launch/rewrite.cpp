@@ -3,6 +3,7 @@
 #include "planner/engine_flags.hpp"
 #include "planner/launch/launch.hpp"
 #include "planner/launch/shell.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::launch {
 namespace {
@@ -23,7 +24,7 @@ void set_lmcache_size(const std::string& value, std::vector<std::string>& prefix
 
 bool is_variable_name(std::string_view text) {
     return !text.empty() && (text[0] < '0' || text[0] > '9') && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        return is_alnum(c) || c == '_';
     });
 }
 

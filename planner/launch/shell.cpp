@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/launch/shell_reader.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::launch {
 namespace {
@@ -276,7 +277,7 @@ std::vector<ShellCommand> read_shell(std::string_view text, const std::string& n
 
 std::string shell_quoted(std::string_view word) {
     const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || std::string_view("-_./:@,=+%").find(c) != std::string_view::npos;
+        return is_alnum(c) || std::string_view("-_./:@,=+%").find(c) != std::string_view::npos;
     });
     if (plain) return std::string(word);
     std::string quoted = "'";

@@ -1,13 +1,14 @@
 #include <algorithm>
 
 #include "planner/launch/shell_reader.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::launch {
 namespace {
 
 constexpr int kMostNesting = 32;
 
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_name_start(char c) { return is_letter(c) || c == '_'; }
 bool is_name(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
 
 }  // namespace

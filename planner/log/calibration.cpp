@@ -5,6 +5,7 @@
 
 #include "planner/plan.hpp"
 #include "planner/scenario_fields.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::logs {
 
@@ -68,8 +69,7 @@ std::string short_name(std::string_view name) {
     while (!name.empty() && name.back() == '/') name.remove_suffix(1);
     std::string letters;
     for (const char c : name.substr(name.rfind('/') == std::string_view::npos ? 0 : name.rfind('/') + 1)) {
-        const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        if ((lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9')) letters += lower;
+        if (is_alnum(c)) letters += lower(c);
     }
     return letters;
 }

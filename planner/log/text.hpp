@@ -4,10 +4,10 @@
 #include <optional>
 #include <string_view>
 
+#include "units/ascii.hpp"
+
 namespace kvplan::logs {
 
-[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-[[nodiscard]] constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 [[nodiscard]] constexpr bool is_word(char c) { return is_digit(c) || is_letter(c) || c == '_'; }
 
 /// A number as engines print it, at the beginning of a text: "137.29", "178,880", "-561981", "1.5e-05". Commas count only

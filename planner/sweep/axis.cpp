@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "units/ascii.hpp"
+
 namespace kvplan::sweep {
 
 namespace {
@@ -12,7 +14,6 @@ struct Decimal {
     std::string unit;
 };
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // A plain decimal number and what follows it; nothing when the text does not begin with one.
 std::optional<Decimal> decimal(std::string_view text) {
@@ -31,7 +32,7 @@ std::optional<Decimal> decimal(std::string_view text) {
     if (!any) return std::nullopt;
     number.unit = std::string(text.substr(i));
     // "7b" of a model's name is no number with a unit; units are letters only, and a second colon-part check follows.
-    if (!std::all_of(number.unit.begin(), number.unit.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); })) return std::nullopt;
+    if (!std::all_of(number.unit.begin(), number.unit.end(), is_letter)) return std::nullopt;
     return number;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "units/ascii.hpp"
 #include "units/parse.hpp"
 
 namespace kvplan::sweep {
@@ -164,7 +165,7 @@ private:
         skip();
         const char c = at_ < text_.size() ? text_[at_] : '\0';
         if (c == '\'' || c == '"') return string(c);
-        const auto word_char = [](char x) { return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') || x == '_' || x == '.'; };
+        const auto word_char = [](char x) { return is_alnum(x) || x == '_' || x == '.'; };
         std::size_t end = at_ + (c == '-' || c == '+' ? 1 : 0);
         while (end < text_.size() && (word_char(text_[end]) || ((text_[end] == '-' || text_[end] == '+') && is_number_start(c) && (text_[end - 1] == 'e' || text_[end - 1] == 'E')))) ++end;
         const std::string word = text_.substr(at_, end - at_);

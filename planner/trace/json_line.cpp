@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "planner/trace/request_scanner.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::trace {
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::uint64_t hash_text(std::string_view text) {
     std::uint64_t hash = 0xcbf29ce484222325U;  // FNV-1a, 64 bits

@@ -1,10 +1,10 @@
 // Comma-separated traces and server logs: lengths only, so their speed does not matter.
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
 #include "planner/trace/request_scanner.hpp"
+#include "units/ascii.hpp"
 #include "units/parse.hpp"
 
 namespace kvplan::trace {
@@ -22,8 +22,7 @@ std::string_view trimmed(std::string_view text) {
 std::string column_name(std::string_view text) {
     std::string name;
     for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (is_alnum(c)) name += lower(c);
     return name;
 }
 

@@ -6,6 +6,7 @@
 #include "models/hardware/gpu_spec.hpp"
 #include "planner/engines/vllm/versions.hpp"
 #include "planner/free_before_load.hpp"
+#include "units/ascii.hpp"
 
 namespace kvplan::vllm {
 namespace {
@@ -86,8 +87,7 @@ std::int64_t speculative_tokens(const Scenario& scenario) {
 }
 
 bool draft_has_layers(const Scenario& scenario) {
-    std::string name = scenario.engine.speculative.algorithm;
-    std::transform(name.begin(), name.end(), name.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const std::string name = lower(scenario.engine.speculative.algorithm);
     return !name.empty() && name != "ngram" && name != "suffix";
 }
 
