@@ -75,6 +75,17 @@ void fail(Context& context, const Diagnostics& diagnostics) {
     context.exit_code = kUsage;
 }
 
+void flag_fault(Diagnostics& diagnostics, const std::string& flag, const std::string& found, const std::string& expected, const std::string& hint) {
+    Diagnostic fault;
+    fault.code = "flag.value";
+    fault.pointer = flag;
+    fault.message = flag + " cannot be used";
+    fault.found = found.empty() ? "nothing" : found;
+    fault.expected = expected;
+    fault.hint = hint;
+    diagnostics.add(std::move(fault));
+}
+
 std::optional<std::string> read_text(const std::string& path, Diagnostics& diagnostics) {
     if (path != "-") return json::read_file(path, diagnostics);
     return std::string(std::istreambuf_iterator<char>(std::cin), {});

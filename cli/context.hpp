@@ -52,6 +52,9 @@ void show(Context& context, const Diagnostics& diagnostics);
 /// Sets the exit code to kUsage after showing the diagnostics.
 void fail(Context& context, const Diagnostics& diagnostics);
 
+/// A flag whose value cannot be used, as a "flag.value" of `diagnostics`.
+void flag_fault(Diagnostics& diagnostics, const std::string& flag, const std::string& found, const std::string& expected, const std::string& hint = {});
+
 /// A file as text, `-` for standard input; nothing, with a diagnostic, when it cannot be read.
 std::optional<std::string> read_text(const std::string& path, Diagnostics& diagnostics);
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "cli/context.hpp"
@@ -10,6 +11,9 @@ namespace kvplan::cli {
 
 /// "12.3 %  1,230,000 of 10,000,000 points, 98,000/s, 1 min 30 s left".
 [[nodiscard]] std::string progress_text(std::int64_t done, std::int64_t total, double per_second);
+
+/// "what: 42 %" on stderr at each new per cent of done out of total; empty when stderr is no terminal or --quiet is given.
+[[nodiscard]] std::function<void(std::int64_t, std::int64_t)> percent_line(const Context& context, const char* what);
 
 /// One line on stderr that is kept up to date a few times a second; nothing when stderr is no terminal or --quiet is given.
 class Progress {

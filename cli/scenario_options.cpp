@@ -96,16 +96,8 @@ bool apply(const ScenarioOptions& options, Scenario& scenario, Diagnostics& diag
         if (auto text = read_text(options.scenario_file, diagnostics)) (void)read_scenario(std::move(*text), options.scenario_file, scenario, diagnostics);
     for (const auto& [name, text] : options.values) {
         const FieldSpec* field = find_field(name);
-        if (const auto failure = set_field(scenario, *field, text, "flag")) {
-            Diagnostic diagnostic;
-            diagnostic.code = "flag.value";
-            diagnostic.pointer = std::string(field->flags.front());
-            diagnostic.message = std::string(field->flags.front()) + " cannot be used";
-            diagnostic.found = text.empty() ? "nothing" : text;
-            diagnostic.expected = failure->expected;
-            diagnostic.hint = failure->hint;
-            diagnostics.add(std::move(diagnostic));
-        }
+        if (const auto failure = set_field(scenario, *field, text, "flag"))
+            flag_fault(diagnostics, std::string(field->flags.front()), text, failure->expected, failure->hint);
     }
     if (!options.calibration.empty() && !diagnostics.has_errors()) apply_calibration(options.calibration, scenario, diagnostics);
     if (options.this_host || !options.host_from.empty()) apply_host(options, scenario, diagnostics);

@@ -1,16 +1,14 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "charts/of_results.hpp"
 #include "charts/picture.hpp"
 #include "cli/context.hpp"
-#include "models/write_file.hpp"
+#include "cli/progress.hpp"
 #include "cli/scenario_options.hpp"
 #include "cli/simulate_setup.hpp"
+#include "models/write_file.hpp"
 #include "planner/export/simulate_export.hpp"
 
 namespace kvplan::cli {
@@ -24,17 +22,6 @@ constexpr const char* kExample =
     "  kvplan simulate trace.jsonl.gz --pool-tokens 1000000 --host-tokens 5000000 --step-times 20000:80:0.01:60\n"
     "    a trace at its own arrival times through the GPU's and the host's prefix cache, with latencies";
 
-/// Progress on stderr, when that is a terminal: reading a trace, then simulating.
-std::function<void(std::int64_t, std::int64_t)> progress(const Context& context, const char* what) {
-    if (context.quiet || context.err != &std::cerr || isatty(STDERR_FILENO) != 1) return {};
-    return [what, shown = std::int64_t{-1}](std::int64_t done, std::int64_t total) mutable {
-        const std::int64_t percent = total > 0 ? std::min<std::int64_t>(100, done * 100 / total) : 0;
-        if (percent == shown) return;
-        shown = percent;
-        std::cerr << "\r" << what << ": " << percent << " %" << (percent >= 100 ? "\n" : "") << std::flush;
-    };
-}
-
 void run_simulate(const SimulateOptions& options, const ScenarioOptions& flags, Context& context) {
     Diagnostics diagnostics;
     const SimulateNumbers numbers = numbers_of(options, diagnostics);
@@ -45,13 +32,12 @@ void run_simulate(const SimulateOptions& options, const ScenarioOptions& flags, 
     if (!options.files.empty()) {
         trace::ReadOptions reading;
         reading.strict = options.strict;
-        if (auto told = progress(context, "reading the trace"))
-            reading.progress = [told](std::uint64_t done, std::uint64_t total) mutable { told(static_cast<std::int64_t>(done), static_cast<std::int64_t>(total)); };
+        reading.progress = percent_line(context, "reading the trace");
         trace = trace::read_trace(options.files, reading, diagnostics);
         if (!trace) return fail(context, diagnostics);
     }
     if (!set_up(options, numbers, flags, trace, context, scenario, study)) return;
-    study.options.progress = progress(context, "simulating");
+    study.options.progress = percent_line(context, "simulating");
     const auto source = requests_of(options, numbers, flags, trace, scenario, study, diagnostics);
     if (!source || diagnostics.has_errors()) return fail(context, diagnostics);
     show(context, diagnostics);

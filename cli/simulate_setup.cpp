@@ -14,22 +14,12 @@ namespace kvplan::cli {
 
 namespace {
 
-void fault(Diagnostics& diagnostics, const std::string& flag, const std::string& found, const std::string& expected) {
-    Diagnostic fault;
-    fault.code = "flag.value";
-    fault.pointer = flag;
-    fault.message = flag + " cannot be used";
-    fault.found = found.empty() ? "nothing" : found;
-    fault.expected = expected;
-    diagnostics.add(std::move(fault));
-}
-
 std::optional<std::int64_t> count(const std::string& flag, const std::string& text, std::int64_t least, Diagnostics& diagnostics) {
     if (text.empty()) return std::nullopt;
     const auto parsed = parse_integer(text);
     const auto* value = std::get_if<std::int64_t>(&parsed);
     if (value != nullptr && *value >= least && *value <= (std::int64_t{1} << 50)) return *value;
-    fault(diagnostics, flag, text, "a whole number of at least " + std::to_string(least));
+    flag_fault(diagnostics, flag, text, "a whole number of at least " + std::to_string(least));
     return std::nullopt;
 }
 
@@ -45,7 +35,7 @@ std::optional<simulate::StepTimes> step_times(const std::string& text, Diagnosti
         start = end + 1;
     }
     if (parts.size() < 4 || parts.size() > 5 || *std::min_element(parts.begin(), parts.end()) < 0.0 || parts[0] <= 0.0) {
-        fault(diagnostics, "--step-times", text, "microseconds A:B:C:D[:E], a decode step of n requests taking A + B n + C (tokens of context), a prefill D (+ E context) per token");
+        flag_fault(diagnostics, "--step-times", text, "microseconds A:B:C:D[:E], a decode step of n requests taking A + B n + C (tokens of context), a prefill D (+ E context) per token");
         return std::nullopt;
     }
     parts.resize(5, 0.0);
@@ -59,7 +49,7 @@ std::optional<simulate::LengthDistribution> lengths(const std::string& flag, con
         const auto parsed = simulate::parse_distribution(found->second);
         if (const auto* lengths = std::get_if<simulate::LengthDistribution>(&parsed)) return *lengths;
     }
-    if (!mean) return fault(diagnostics, flag, "", "a length: 3500, exp:3500, lognormal:3500:2.0, 3500:8000 (mean:p95), or a trace file"), std::nullopt;
+    if (!mean) return flag_fault(diagnostics, flag, "", "a length: 3500, exp:3500, lognormal:3500:2.0, 3500:8000 (mean:p95), or a trace file"), std::nullopt;
     if (!p95) return simulate::LengthDistribution{simulate::LengthDistribution::Kind::fixed, *mean, 0.0};
     return simulate::LengthDistribution{simulate::LengthDistribution::Kind::lognormal, *mean, cv2_from_p95(*mean, *p95)};
 }
@@ -183,9 +173,9 @@ SimulateNumbers numbers_of(const SimulateOptions& options, Diagnostics& diagnost
     numbers.times = step_times(options.step_times, diagnostics);
     const auto warmup = parse_real(options.warmup);
     if (const auto* share = std::get_if<double>(&warmup); share != nullptr && *share >= 0.0 && *share < 1.0) numbers.warmup = *share;
-    else fault(diagnostics, "--warmup", options.warmup, "a share of the requests from 0 to below 1");
+    else flag_fault(diagnostics, "--warmup", options.warmup, "a share of the requests from 0 to below 1");
     if (!options.admission.empty() && !(numbers.admission = simulate::admission_named(options.admission)))
-        fault(diagnostics, "--admission", options.admission, "sglang, full, free or vllm");
+        flag_fault(diagnostics, "--admission", options.admission, "sglang, full, free or vllm");
     return numbers;
 }
 
@@ -212,8 +202,8 @@ bool set_up(const SimulateOptions& options, const SimulateNumbers& numbers, cons
     }
     use_engine(scenario, deployment, study);
     if (numbers.admission) o.admission = *numbers.admission;
-    if (o.page < 1) fault(diagnostics, "--page-size", std::to_string(o.page), "at least one token");
-    else if (o.pool_tokens < o.page) fault(diagnostics, "--pool-tokens", options.pool_tokens, deployment ? "a model that fits, or the tokens of the pool" : "the tokens of the pool, or a model with its GPU");
+    if (o.page < 1) flag_fault(diagnostics, "--page-size", std::to_string(o.page), "at least one token");
+    else if (o.pool_tokens < o.page) flag_fault(diagnostics, "--pool-tokens", options.pool_tokens, deployment ? "a model that fits, or the tokens of the pool" : "the tokens of the pool, or a model with its GPU");
     if (diagnostics.has_errors()) return fail(context, diagnostics), false;
     return true;
 }

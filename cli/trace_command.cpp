@@ -1,12 +1,10 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "charts/of_results.hpp"
 #include "cli/context.hpp"
 #include "cli/plot.hpp"
+#include "cli/progress.hpp"
 #include "cli/scenario_options.hpp"
 #include "planner/export/trace_export.hpp"
 #include "planner/trace/analysis.hpp"
@@ -29,16 +27,6 @@ struct TraceOptions {
     std::string capacities, policy, device_tokens, storage_tokens, warmup = "0", block_tokens, sample, plot;
     bool strict = false, file_order = false;
 };
-
-void flag_fault(Diagnostics& diagnostics, const std::string& flag, const std::string& found, const std::string& expected) {
-    Diagnostic fault;
-    fault.code = "flag.value";
-    fault.pointer = flag;
-    fault.message = flag + " cannot be used";
-    fault.found = found.empty() ? "nothing" : found;
-    fault.expected = expected;
-    diagnostics.add(std::move(fault));
-}
 
 /// A number of tokens of at least 0; nothing for "inf". A fault is a diagnostic.
 std::optional<std::int64_t> tokens(const std::string& flag, const std::string& text, Diagnostics& diagnostics) {
@@ -73,18 +61,6 @@ trace::AnalysisOptions analysis_options(const TraceOptions& options, Diagnostics
     return result;
 }
 
-/// Progress on stderr, when that is a terminal.
-std::function<void(std::uint64_t, std::uint64_t)> progress(const Context& context) {
-    if (context.quiet || context.err != &std::cerr || isatty(STDERR_FILENO) != 1) return {};
-    return [shown = std::uint64_t{101}](std::uint64_t done, std::uint64_t total) mutable {
-        if (total == 0) return;
-        const std::uint64_t percent = done * 100 / total;
-        if (percent == shown) return;
-        shown = percent;
-        std::cerr << "\rreading the trace: " << percent << " %" << (percent >= 100 ? "\n" : "") << std::flush;
-    };
-}
-
 void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_options, Context& context) {
     if (!options.plot.empty() && !is_picture_name(context, options.plot)) return;
     Diagnostics diagnostics;
@@ -110,7 +86,7 @@ void run_trace(const TraceOptions& options, const ScenarioOptions& scenario_opti
     const bool deployment = scenario_options.values.count("model") > 0 || !scenario_options.scenario_file.empty() || !scenario_options.calibration.empty();
     std::optional<Scenario> scenario;
     if (deployment && !(scenario = build_scenario(scenario_options, context))) return;
-    reading.progress = progress(context);
+    reading.progress = percent_line(context, "reading the trace");
 
     auto read = trace::read_trace(options.files, reading, diagnostics);
     if (!read) return fail(context, diagnostics);

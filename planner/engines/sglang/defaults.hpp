@@ -40,10 +40,10 @@ struct DefaultFraction {
 /// mem_fraction_static when the flag is absent. `server_args.py`.
 [[nodiscard]] DefaultFraction default_fraction(const Scenario& scenario);
 
-/// Whether the algorithm drafts with layers of its own (all but NGRAM), and whether any is on.
 /// What is filled in for flags that are left out.
 [[nodiscard]] std::vector<EngineDefault> engine_defaults(const Scenario& scenario);
 
+/// Whether any speculative algorithm is on, and whether it drafts with layers of its own (all but NGRAM).
 [[nodiscard]] bool speculative(const Scenario& scenario);
 [[nodiscard]] bool draft_has_layers(const Scenario& scenario);
 [[nodiscard]] bool is_latent(const LlmSpec& model);
