@@ -78,9 +78,10 @@ std::vector<Finding> find_problems(const Scenario& scenario, const Plan& plan) {
     return findings;
 }
 
-bool is_sound(const Plan& plan) {
-    return plan.fits && plan.safe.value_or(true) &&
-           std::none_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
+bool has_error(const Plan& plan) {
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
 }
+
+bool is_sound(const Plan& plan) { return plan.fits && plan.safe.value_or(true) && !has_error(plan); }
 
 }  // namespace kvplan

@@ -1,7 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
-#include "planner/plan.hpp"
+#include "planner/findings.hpp"
 #include "units/format.hpp"
 
 namespace kvplan {
@@ -63,7 +62,7 @@ void check_gpu(const Plan& plan, Checks& checks) {
                   "weights, pools and slack sum to " + with_commas(parts.count()) + ", not to the free memory " +
                       with_commas(gpu.free_before_load_bytes.expected.count()));
     checks.expect(!plan.fits || (gpu.shortfall_bytes.count() == 0 && plan.capacity.max_total_num_tokens.expected.count() > 0), "fits contradicts the shortfall");
-    const bool stopped = std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
+    const bool stopped = has_error(plan);
     checks.expect(plan.fits || gpu.shortfall_bytes.count() > 0 || plan.capacity.max_total_num_tokens.expected.count() == 0 || stopped, "it does not fit, and nothing says why");
 }
 

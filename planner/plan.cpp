@@ -24,11 +24,6 @@ std::optional<bool> is_safe(const Plan& plan) {
     return true;
 }
 
-// The engine stops the start, or lacks memory after it.
-bool has_error(const Plan& plan) {
-    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& f) { return f.severity == FindingSeverity::error; });
-}
-
 // Those that hold for any engine come first among their like.
 void add_problems(const Scenario& scenario, Plan& plan) {
     std::vector<Finding> found = find_problems(scenario, plan);
