@@ -56,6 +56,18 @@ ServedRequest served(const Scenario& scenario, const RequestShape& shape) {
     return request;
 }
 
+struct ServedWork {
+    StepWork work;
+    ServedRequest request;
+};
+
+/// What is served, and what a step of it takes; nothing where lengths or the GPU's rates are not known or nothing fits.
+std::optional<ServedWork> served_work(const Scenario& scenario, const Plan& plan) {
+    const std::optional<RequestShape> shape = request_shape(scenario.workload);
+    if (!shape || !scenario.gpu || !plan.fits || !scenario.gpu->dense.half()) return std::nullopt;
+    return ServedWork{count_work(scenario, engine_of(scenario.engine).weight_rules(scenario), plan.kv_cache.dtype), served(scenario, *shape)};
+}
+
 /// Requests in flight that nothing planned so far forbids: what the pool holds on average, and the one that just came in.
 double largest_concurrency(const Scenario& scenario, const Plan& plan) {
     const double workers = static_cast<double>(plan.parallelism.replicas * plan.parallelism.dp_attention);
@@ -160,11 +172,11 @@ std::optional<HostTierEffect> host_tier_effect(const Scenario& scenario, const P
 }  // namespace
 
 std::optional<double> offered_concurrency(const Scenario& scenario, const Plan& plan) {
-    const std::optional<RequestShape> shape = request_shape(scenario.workload);
     const double rate = scenario.workload.request_rate.value_or(0.0), most = plan.concurrency.admission.value_or(0.0);
-    if (rate <= 0.0 || most <= 0.0 || !shape || !scenario.gpu || !plan.fits || !scenario.gpu->dense.half()) return std::nullopt;
-    const StepWork work = count_work(scenario, engine_of(scenario.engine).weight_rules(scenario), plan.kv_cache.dtype);
-    const ServedRequest request = served(scenario, *shape);
+    if (rate <= 0.0 || most <= 0.0) return std::nullopt;
+    const auto what = served_work(scenario, plan);
+    if (!what) return std::nullopt;
+    const auto& [work, request] = *what;
     const StepTimer timer(work, *scenario.gpu, request, expected_costs());
     const Curve expected{timer, static_cast<double>(plan.parallelism.replicas), request.output};
     if (expected.requests(most) < rate) return std::nullopt;
@@ -178,10 +190,9 @@ std::optional<double> offered_concurrency(const Scenario& scenario, const Plan& 
 
 Rates plan_throughput(const Scenario& scenario, const Plan& plan) {
     Rates rates;
-    const std::optional<RequestShape> shape = request_shape(scenario.workload);
-    if (!shape || !scenario.gpu || !plan.fits || !scenario.gpu->dense.half()) return rates;
-    const StepWork work = count_work(scenario, engine_of(scenario.engine).weight_rules(scenario), plan.kv_cache.dtype);
-    const ServedRequest request = served(scenario, *shape);
+    const auto what = served_work(scenario, plan);
+    if (!what) return rates;
+    const auto& [work, request] = *what;
     const Costs expected_set = expected_costs();
     Timers timers{{work, *scenario.gpu, request, bound_costs()}, {work, *scenario.gpu, request, expected_set}};
     timers.bound_prefill = timers.bound.prefill().total;
