@@ -1,7 +1,7 @@
 #include "planner/engines/sglang/slack.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 
 #include "planner/engines/sglang/defaults.hpp"
 #include "planner/engines/sglang/gpu_facts.hpp"
@@ -102,7 +102,11 @@ Estimate<Bytes> prefill_graph_memory(const Scenario& scenario) {
 
 namespace {
 
-constexpr std::string_view kSized[] = {"request_table", "decode_graphs", "logits"};
+std::array<Need, 3> sized_needs(const Scenario& scenario, const PoolSizes& sizes) {
+    return {{{"request_table", certain(request_table(scenario, sizes.requests), Basis::engine_rule), true, false, true},
+             {"decode_graphs", decode_graphs(scenario, sizes.requests.running), false, false, true},
+             {"logits", logits(scenario, sizes.requests.running), false, false, true}}};
+}
 
 void add_to(Estimate<Bytes>& sum, const Estimate<Bytes>& bytes) {
     if (bytes.high.count() <= 0) return;
@@ -116,25 +120,25 @@ void add_to(Estimate<Bytes>& sum, const Estimate<Bytes>& bytes) {
 Estimate<Bytes> fixed_need(const Scenario& scenario, const std::vector<StageLoad>& loads) {
     Estimate<Bytes> sum = certain(Bytes{0}, Basis::assumed);
     for (const Need& need : needs(scenario, loads, PoolSizes{}))
-        if (std::find(std::begin(kSized), std::end(kSized), need.name) == std::end(kSized)) add_to(sum, need.bytes);
+        if (!need.by_size) add_to(sum, need.bytes);
     return sum;
 }
 
 Estimate<Bytes> sized_need(const Scenario& scenario, const PoolSizes& sizes) {
     Estimate<Bytes> sum = certain(Bytes{0}, Basis::assumed);
-    add_to(sum, certain(request_table(scenario, sizes.requests), Basis::engine_rule));
-    add_to(sum, decode_graphs(scenario, sizes.requests.running));
-    add_to(sum, logits(scenario, sizes.requests.running));
+    for (const Need& need : sized_needs(scenario, sizes)) add_to(sum, need.bytes);
     return sum;
 }
 
 std::vector<Need> needs(const Scenario& scenario, const std::vector<StageLoad>& loads, const PoolSizes& sizes) {
     const EngineOptions& e = scenario.engine;
     std::vector<Need> list;
-    const auto add = [&](std::string_view name, Estimate<Bytes> bytes, bool before = false, bool serving = false) {
-        if (bytes.high.count() > 0) list.push_back({name, bytes, before, serving});
+    const auto keep = [&](const Need& need) {
+        if (need.bytes.high.count() > 0) list.push_back(need);
     };
-    add("request_table", certain(request_table(scenario, sizes.requests), Basis::engine_rule), true);
+    const auto add = [&](std::string_view name, Estimate<Bytes> bytes, bool before = false, bool serving = false) { keep({name, bytes, before, serving}); };
+    const auto [table, graphs, output] = sized_needs(scenario, sizes);
+    keep(table);
     Bytes page;
     for (const StageLoad& load : loads)
         page = std::max(page, bytes_for(Tokens{page_size(scenario)}, BytesPerToken{load.cells.full + load.cells.draft + load.cells.window}));
@@ -142,12 +146,12 @@ std::vector<Need> needs(const Scenario& scenario, const std::vector<StageLoad>& 
     // Between the pools' arithmetic and "Memory pool end" eleven logs lose 0.02 to 0.27 GiB.
     add("allocator_rest", assumed_mib(20, 120, 300), true);
     add("attention_workspace", workspaces(scenario));
-    add("decode_graphs", decode_graphs(scenario, sizes.requests.running));
+    keep(graphs);
     add("prefill_graphs", prefill_graph_memory(scenario));
     if (e.enable_symm_mem) add("symmetric_memory", certain(gibibytes(4), Basis::engine_rule));
     if (!e.moe_a2a_backend.empty() && e.moe_a2a_backend != "none") add("expert_dispatch", assumed_mib(512, 2048, 4096));
     if (e.hicache.enabled) add("hicache_staging", certain(staging_bytes(scenario, loads), Basis::engine_rule));
-    add("logits", logits(scenario, sizes.requests.running));
+    keep(output);
     add("activations", prefill_activations(scenario), false, true);
     return list;
 }

@@ -14,6 +14,7 @@ struct Need {
     Estimate<Bytes> bytes;
     bool before_graphs = false;  // taken when the engine prints what is left after the pools
     bool after_start = false;    // only taken while serving
+    bool by_size = false;        // follows the sizes of the pools
 };
 
 /// Everything that the slack must hold, by section 5 of the engine's memory rules: request table, workspaces, graphs,
