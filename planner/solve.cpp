@@ -172,13 +172,11 @@ private:
     }
 
     [[nodiscard]] Try at_fraction() const {
-        if (scenario_.engine.kind == EngineKind::vllm)
-            return varying({"gpu_memory_utilization"}, [](Scenario& s, std::int64_t thousandths) {
-                s.engine.gpu_memory_utilization = TotalMemoryFraction{static_cast<double>(thousandths) / 1000.0};
-            });
-        return varying({"mem_fraction_static"}, [](Scenario& s, std::int64_t thousandths) {
-            s.engine.mem_fraction_static = FreeMemoryFraction{static_cast<double>(thousandths) / 1000.0};
-        });
+        return varying({}, [](Scenario& s, std::int64_t thousandths) { set_fraction(s, static_cast<double>(thousandths) / 1000.0); });
+    }
+    static void set_fraction(Scenario& s, double fraction) {
+        if (s.engine.kind == EngineKind::vllm) s.engine.gpu_memory_utilization = TotalMemoryFraction{fraction}, s.origin["gpu_memory_utilization"] = "solve";
+        else s.engine.mem_fraction_static = FreeMemoryFraction{fraction}, s.origin["mem_fraction_static"] = "solve";
     }
     /// The engine's own interval leaves room for weights below and for what the slack must hold above; targets raise its low end.
     [[nodiscard]] Solution mem_fraction() const {
@@ -311,8 +309,7 @@ private:
         Tried tried = judge(s);
         const std::optional<double> recommended = tried.plan.gpu.mem_fraction.recommended;
         if (tried.holds() || !recommended || s.engine.mem_fraction_static || s.engine.gpu_memory_utilization) return tried;
-        if (s.engine.kind == EngineKind::vllm) s.engine.gpu_memory_utilization = TotalMemoryFraction{*recommended}, s.origin["gpu_memory_utilization"] = "solve";
-        else s.engine.mem_fraction_static = FreeMemoryFraction{*recommended}, s.origin["mem_fraction_static"] = "solve";
+        set_fraction(s, *recommended);
         Tried other = judge(std::move(s));
         return other.holds() || nearer(other.unmet, tried.unmet) ? other : tried;
     }
