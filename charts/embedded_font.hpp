@@ -4,7 +4,7 @@
 
 namespace kvplan::charts {
 
-/// DejaVuSans.ttf, part of the program.
-[[nodiscard]] std::string_view embedded_font();
+/// A face that is part of the program: "DejaVuSans.ttf"; empty for another name.
+[[nodiscard]] std::string_view embedded_font(std::string_view name);
 
 }  // namespace kvplan::charts

@@ -14,7 +14,7 @@ namespace {
 const stbtt_fontinfo& font() {
     static const stbtt_fontinfo info = [] {
         stbtt_fontinfo made{};
-        const auto* bytes = reinterpret_cast<const unsigned char*>(embedded_font().data());
+        const auto* bytes = reinterpret_cast<const unsigned char*>(embedded_font("DejaVuSans.ttf").data());
         if (stbtt_InitFont(&made, bytes, stbtt_GetFontOffsetForIndex(bytes, 0)) == 0) throw std::logic_error("the embedded font cannot be read");
         return made;
     }();

@@ -2,11 +2,14 @@
 
 #include <string_view>
 
-#include "gui/embedded_binary.hpp"
+#include "charts/embedded_font.hpp"
+#include "gui/embedded_font.hpp"
 
 namespace kvplan::gui {
 
 namespace {
+
+constexpr std::string_view kRegular = "DejaVuSans.ttf";  // the charts' face, too
 
 constexpr ImU32 rgb(std::uint32_t hex) { return IM_COL32((hex >> 16) & 255u, (hex >> 8) & 255u, hex & 255u, 255); }
 
@@ -15,7 +18,7 @@ ImVec4 vec(ImU32 colour) { return ImGui::ColorConvertU32ToFloat4(colour); }
 ImFont* add(std::string_view name, float pixels) {
     // Latin, Greek, punctuation, arrows and mathematical signs that reports use.
     static constexpr ImWchar kRanges[] = {0x20, 0x17F, 0x370, 0x3FF, 0x2010, 0x205E, 0x2070, 0x209C, 0x2190, 0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0x2713, 0x2717, 0};
-    const std::string_view bytes = embedded_binary(name);
+    const std::string_view bytes = name == kRegular ? charts::embedded_font(name) : embedded_font(name);
     ImFontConfig config;
     config.FontDataOwnedByAtlas = false;
     config.OversampleH = 1;
@@ -48,13 +51,13 @@ Theme theme_of(Look look) {
 Fonts add_fonts(float scale) {
     Fonts fonts;
     fonts.scale = scale;
-    fonts.regular = add("DejaVuSans.ttf", 14.0f * scale);
+    fonts.regular = add(kRegular, 14.0f * scale);
     fonts.bold = add("DejaVuSans-Bold.ttf", 14.0f * scale);
     fonts.title = add("DejaVuSans-Bold.ttf", 17.0f * scale);
     fonts.mono = add("DejaVuSansMono.ttf", 13.0f * scale);
     // The sizes in which charts write (12 and 15 to the em), so that their glyphs are not scaled.
-    fonts.chart = add("DejaVuSans.ttf", 13.97f * scale);
-    fonts.chart_title = add("DejaVuSans.ttf", 17.46f * scale);
+    fonts.chart = add(kRegular, 13.97f * scale);
+    fonts.chart_title = add(kRegular, 17.46f * scale);
     return fonts;
 }
 
