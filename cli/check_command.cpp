@@ -13,7 +13,7 @@
 #include "planner/launch/launch.hpp"
 #include "planner/launch/launch_findings.hpp"
 #include "planner/plan.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::cli {
 namespace {

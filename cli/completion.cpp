@@ -6,7 +6,7 @@
 
 #include "models/hardware/gpu_catalogue.hpp"
 #include "models/llm/catalogue.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/ascii.hpp"
 
 namespace kvplan::cli {

@@ -3,7 +3,7 @@
 
 #include "cli/context.hpp"
 #include "cli/scenario_options.hpp"
-#include "planner/explain.hpp"
+#include "planner/explain/explain.hpp"
 
 namespace kvplan::cli {
 

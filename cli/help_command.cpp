@@ -5,7 +5,7 @@
 
 #include "cli/app.hpp"
 #include "cli/context.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "planner/doctor.hpp"
 #include "planner/export/finding_text.hpp"
 #include "planner/log/calibration.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::cli {
 

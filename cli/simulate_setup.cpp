@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "models/hardware/gpu_spec.hpp"
-#include "planner/admission.hpp"
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/admission.hpp"
+#include "planner/concurrency/concurrency.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/trace/workload.hpp"
 #include "units/parse.hpp"

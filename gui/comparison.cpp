@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "planner/sweep/figures.hpp"
 #include "units/format.hpp"
 

@@ -12,7 +12,7 @@
 #include "planner/launch/launch.hpp"
 #include "planner/plan.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::gui {
 

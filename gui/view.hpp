@@ -19,7 +19,7 @@
 #include "gui/theme.hpp"
 #include "gui/what_if.hpp"
 #include "gui/worker.hpp"
-#include "planner/explain.hpp"
+#include "planner/explain/explain.hpp"
 
 namespace kvplan::trace {
 struct Trace;

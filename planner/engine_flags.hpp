@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planner/host_findings.hpp"
+#include "planner/host/findings.hpp"
 #include "planner/trace/reuse.hpp"
 #include "units/ascii.hpp"
 

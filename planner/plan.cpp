@@ -4,12 +4,12 @@
 #include <iterator>
 #include <utility>
 
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/concurrency.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/findings.hpp"
-#include "planner/host_memory.hpp"
+#include "planner/host/memory.hpp"
 #include "planner/startup.hpp"
-#include "planner/throughput.hpp"
+#include "planner/throughput/throughput.hpp"
 #include "planner/trace/reuse.hpp"
 #include "planner/weights.hpp"
 

@@ -10,7 +10,7 @@
 #include "planner/engine_flags.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/free_before_load.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/format.hpp"
 #include "planner/trace/reuse.hpp"
 

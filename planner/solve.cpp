@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "models/hardware/gpu_spec.hpp"
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/concurrency.hpp"
 #include "planner/engines/engine.hpp"
 #include "planner/findings.hpp"
 #include "planner/resolve.hpp"

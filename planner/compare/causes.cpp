@@ -6,7 +6,7 @@
 
 #include "planner/engines/engine.hpp"
 #include "planner/engines/version_text.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/quantity.hpp"
 
 namespace kvplan::compare {

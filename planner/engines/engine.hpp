@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/admission.hpp"
+#include "planner/concurrency/admission.hpp"
 #include "planner/plan.hpp"
 #include "planner/scenario.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan {
 

@@ -7,7 +7,7 @@
 #include "planner/engines/engine.hpp"
 #include "planner/export/finding_text.hpp"
 #include "planner/export/launch.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::exporting {
 

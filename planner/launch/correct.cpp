@@ -4,7 +4,7 @@
 
 #include "planner/export/finding_text.hpp"
 #include "planner/findings.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/format.hpp"
 
 namespace kvplan::launch {

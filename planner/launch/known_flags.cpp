@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::launch {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "planner/scenario.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/bytes.hpp"
 #include "units/diagnostic.hpp"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "planner/plan.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/ascii.hpp"
 
 namespace kvplan::logs {

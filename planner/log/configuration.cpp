@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "planner/log/text.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/parse.hpp"
 
 namespace kvplan::logs {

@@ -8,7 +8,7 @@
 #include "planner/findings.hpp"
 #include "planner/launch/correct.hpp"
 #include "planner/plan.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::logs {
 

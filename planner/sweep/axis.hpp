@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "units/diagnostic.hpp"
 
 namespace kvplan::sweep {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/concurrency.hpp"
 #include "planner/trace/recommend.hpp"
 #include "units/diagnostic.hpp"
 

@@ -8,7 +8,7 @@
 #include "models/llm/catalogue.hpp"
 #include "planner/engines/vllm/memory.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "planner/weights.hpp"
 #include "units/format.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/hardware/gpu_spec.hpp"
-#include "planner/step_time.hpp"
+#include "planner/throughput/step_time.hpp"
 
 namespace kvplan::accuracy {
 

@@ -54,7 +54,7 @@ void introduction(std::ostream& out, const std::vector<PreparedCase>& cases, con
            "Written by `accuracy_tests` with KVPLAN_WRITE_DOCS=1 from tests/accuracy/data/throughput.json; formulas: method-throughput.md.\n\n"
         << cases.size() << " measurements. None lies above its ceiling. A KV type that was not published counts as the smallest that the GPU's engines offer in the ceiling, and as the engine's default in the expectation; "
            "engines other than SGLang and vLLM have all memory after the weights as pool and no cap on running requests; where no layout was published the best one counts.\n\n"
-           "The expectation has 12 fitted numbers (planner/costs.cpp). Its median absolute error:\n\n"
+           "The expectation has 12 fitted numbers (planner/throughput/costs.cpp). Its median absolute error:\n\n"
         << "| | median error | half of the cases within | nine of ten within (expected / measured) |\n|---|---|---|---|\n";
     const auto row = [&](const char* name, const std::vector<double>& errors) {
         out << "| " << name << " | " << share(median_error(errors)) << " | " << fixed(std::exp(quantile(errors, 0.25)), 2) << " … " << fixed(std::exp(quantile(errors, 0.75)), 2) << " | "

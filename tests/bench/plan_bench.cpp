@@ -12,7 +12,7 @@
 
 #include "planner/plan.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "planner/sweep/select.hpp"
 
 // One benchmark a row of the table in docs/bench.md.

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/json_schema.hpp"

@@ -18,7 +18,7 @@
 #include "planner/log/outcome.hpp"
 #include "planner/plan.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "planner/trace/hit_curve.hpp"
 #include "planner/trace/trace.hpp"
 #include "units/parse.hpp"

@@ -1,4 +1,4 @@
-#include "planner/admission.hpp"
+#include "planner/concurrency/admission.hpp"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 
 #include "models/hardware/gpu_catalogue.hpp"
 #include "planner/engines/engine.hpp"
-#include "planner/explain.hpp"
+#include "planner/explain/explain.hpp"
 #include "planner/export/finding_text.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scenarios.hpp"

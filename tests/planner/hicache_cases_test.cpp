@@ -1,7 +1,7 @@
 // Public reports of host caches, each with its conditions. Rows that need what no flag says (a fork's rules, a working set,
 // a run's outcome) are not here: hc03, hc10, hc15, hc17, hc18 and hc27 tell no size that can be computed from flags.
 #include "planner/engines/engine.hpp"
-#include "planner/host_memory.hpp"
+#include "planner/host/memory.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scenarios.hpp"
 

@@ -1,11 +1,11 @@
-#include "planner/host_memory.hpp"
+#include "planner/host/memory.hpp"
 
 #include <algorithm>
 #include <memory>
 
 #include "models/hardware/gpu_spec.hpp"
 #include "planner/export/finding_text.hpp"
-#include "planner/host_findings.hpp"
+#include "planner/host/findings.hpp"
 #include "planner/startup.hpp"
 #include "tests/support/catch.hpp"
 

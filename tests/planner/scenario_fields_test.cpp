@@ -1,7 +1,7 @@
 #include <set>
 
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kvplan;

@@ -1,9 +1,9 @@
-#include "planner/step_time.hpp"
+#include "planner/throughput/step_time.hpp"
 
 #include <cmath>
 
-#include "planner/concurrency.hpp"
-#include "planner/throughput.hpp"
+#include "planner/concurrency/concurrency.hpp"
+#include "planner/throughput/throughput.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scenarios.hpp"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <regex>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::test {
 

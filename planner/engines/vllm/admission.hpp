@@ -1,6 +1,6 @@
 #pragma once
 
-#include "planner/admission.hpp"
+#include "planner/concurrency/admission.hpp"
 #include "planner/scenario.hpp"
 
 namespace kvplan::vllm {

@@ -8,7 +8,7 @@
 #include "planner/log/log_reader.hpp"
 #include "planner/plan.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/log_writer.hpp"
 

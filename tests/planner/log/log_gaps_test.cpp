@@ -6,7 +6,7 @@
 #include "planner/log/gaps.hpp"
 #include "planner/log/log_reader.hpp"
 #include "planner/resolve.hpp"
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace kvplan;

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "planner/admission.hpp"
+#include "planner/concurrency/admission.hpp"
 #include "planner/engines/sglang/admission.hpp"
 #include "tests/planner/trace/support.hpp"
 

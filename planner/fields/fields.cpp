@@ -1,10 +1,10 @@
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-#include "planner/field_builders.hpp"
+#include "planner/fields/builders.hpp"
 #include "units/ascii.hpp"
 #include "units/format.hpp"
 

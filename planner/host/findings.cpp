@@ -1,4 +1,4 @@
-#include "planner/host_findings.hpp"
+#include "planner/host/findings.hpp"
 
 #include <algorithm>
 

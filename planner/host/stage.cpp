@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "planner/host_findings.hpp"
-#include "planner/host_memory.hpp"
+#include "planner/host/findings.hpp"
+#include "planner/host/memory.hpp"
 
 namespace kvplan {
 namespace {

@@ -1,9 +1,9 @@
-#include "planner/host_memory.hpp"
+#include "planner/host/memory.hpp"
 
 #include <algorithm>
 
 #include "models/hardware/gpu_spec.hpp"
-#include "planner/host_limits.hpp"
+#include "planner/host/limits.hpp"
 
 namespace kvplan {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/admission.hpp"
-#include "planner/step_work.hpp"
+#include "planner/concurrency/admission.hpp"
+#include "planner/throughput/step_work.hpp"
 
 namespace kvplan {
 

@@ -1,4 +1,4 @@
-#include "planner/explain.hpp"
+#include "planner/explain/explain.hpp"
 
 namespace kvplan {
 namespace {

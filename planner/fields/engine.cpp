@@ -1,4 +1,4 @@
-#include "planner/field_builders.hpp"
+#include "planner/fields/builders.hpp"
 
 namespace kvplan::fields {
 

@@ -1,4 +1,4 @@
-#include "planner/step_time.hpp"
+#include "planner/throughput/step_time.hpp"
 
 namespace kvplan {
 

@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "planner/scenario_fields.hpp"
+#include "planner/fields/fields.hpp"
 
 namespace kvplan::fields {
 

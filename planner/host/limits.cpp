@@ -1,4 +1,4 @@
-#include "planner/host_limits.hpp"
+#include "planner/host/limits.hpp"
 
 #include <algorithm>
 

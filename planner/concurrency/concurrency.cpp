@@ -1,4 +1,4 @@
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/concurrency.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "planner/throughput.hpp"
+#include "planner/throughput/throughput.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "planner/concurrency.hpp"
+#include "planner/concurrency/concurrency.hpp"
 #include "planner/engines/engine.hpp"
-#include "planner/step_time.hpp"
+#include "planner/throughput/step_time.hpp"
 
 namespace kvplan {
 namespace {

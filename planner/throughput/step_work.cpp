@@ -1,4 +1,4 @@
-#include "planner/step_work.hpp"
+#include "planner/throughput/step_work.hpp"
 
 #include <algorithm>
 #include <cmath>

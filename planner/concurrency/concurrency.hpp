@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "planner/admission.hpp"
+#include "planner/concurrency/admission.hpp"
 #include "planner/plan.hpp"
 
 namespace kvplan {
